@@ -1,0 +1,112 @@
+"""Opens an input file once: bytes, digest and name, whatever the container around it (zstd, standard input)."""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from ncuroof.errors import DamagedError, InputError
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+STDIN = "-"
+HEAD_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """An input, opened.
+
+    Attributes:
+        name: how to call it in outputs (see :func:`display_name`).
+        path: where it lies; None for standard input.
+        data: the content, decompressed. A memory map for plain files: slicing it copies, a memoryview of it does not.
+        sha256: of the bytes on disk (before decompression), lower-case hex.
+        size: of the bytes on disk.
+    """
+
+    name: str
+    path: Path | None
+    data: bytes | mmap.mmap
+    sha256: str
+    size: int
+
+    @property
+    def head(self) -> bytes:
+        """The first 64 KiB of the content: what readers recognise a file by."""
+        return bytes(self.data[:HEAD_BYTES])
+
+
+def display_name(path: str | Path) -> str:
+    """How a file is called in outputs: relative to the current directory if under it, else its bare name.
+
+    Absolute paths often hold a user name, which stays out of outputs.
+    """
+    path = Path(path)
+    if not path.is_absolute():
+        return str(path) if ".." not in path.parts else path.name
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return path.name
+
+
+def open_input(path: str | Path) -> InputFile:
+    """Open a file, or standard input for ``-``.
+
+    Raises:
+        InputError: when it does not exist, cannot be read, is a folder or is empty.
+        DamagedError: when it is a broken zstd stream.
+    """
+    if str(path) == STDIN:
+        data = sys.stdin.buffer.read()
+        if not data:
+            raise InputError("standard input", "nothing at all", "Pipe ncu's output into the command.")
+        return _build("standard input", None, data)
+    path = Path(path)
+    name = display_name(path)
+    try:
+        with path.open("rb") as file:
+            size = path.stat().st_size
+            if size == 0:
+                raise InputError(name, "an empty file", "The profiler may have been stopped before it wrote anything: profile again.")
+            try:
+                content: bytes | mmap.mmap = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            except (ValueError, OSError):  # pipes and other files that cannot be mapped
+                content = file.read()
+    except FileNotFoundError:
+        raise InputError(name, "no such file", "Check the path.") from None
+    except IsADirectoryError:
+        raise InputError(name, "a folder", "Name files, or a folder that holds reports.") from None
+    except OSError as error:
+        raise InputError(name, f"it cannot be read ({error.strerror or error})", "Check its permissions.") from error
+    return _build(name, path, content)
+
+
+def _build(name: str, path: Path | None, raw: bytes | mmap.mmap) -> InputFile:
+    digest = hashlib.sha256(raw).hexdigest()
+    data = _decompress(name, raw) if raw[:4] == ZSTD_MAGIC else raw
+    return InputFile(name, path, data, digest, len(raw))
+
+
+def _decompress(name: str, raw: bytes | mmap.mmap) -> bytes:
+    """All zstd frames of ``raw``, one after another, with or without a content size."""
+    import zstandard  # noqa: PLC0415  only for compressed reports
+
+    out = bytearray()
+    view = memoryview(raw)
+    try:
+        while view:
+            step = zstandard.ZstdDecompressor().decompressobj()
+            out += step.decompress(view)
+            if not step.eof:
+                raise DamagedError(name, "a zstd stream that ends in the middle", "Copy or download the file again.")
+            unused = step.unused_data
+            view = memoryview(unused)
+    except zstandard.ZstdError as error:
+        raise DamagedError(name, f"a broken zstd stream ({error})", "Copy or download the file again.") from error
+    if not out:
+        raise DamagedError(name, "an empty zstd stream", "Copy or download the file again.")
+    return bytes(out)
