@@ -134,7 +134,7 @@ WORKLOAD: tuple[Column, ...] = (
 """What follows from a workload annotation; null for launches without one."""
 
 PLACEMENT: tuple[Column, ...] = (
-    _c("flop", pl.Float64, "FLOP", "executed floating-point work over all paths, or useful work where only that is known"),
+    _c("flop", pl.Float64, "FLOP", "executed work over all paths (tensor integer operations included), or useful work where only that is known"),
     _c("flop_source", pl.String, "", "counter, rate×time, ..., annotation; null when unknown"),
     _c("path", pl.String, "", "compute path that bounds the kernel (largest W_p / F_p): fp32, fp16, bf16, fp64 ..."),
     _c("path_share", pl.Float64, "1", "share of the kernel's FLOPs on that path"),
@@ -147,11 +147,13 @@ PLACEMENT: tuple[Column, ...] = (
     _c("roof_bytes_s", pl.Float64, "byte/s", "DRAM bandwidth roof"),
     _c("roof_bytes_s_source", pl.String, "", "report, measured, device, datasheet or user, and what exactly"),
     _c("ridge", pl.Float64, "FLOP/byte", "ridge point F / B"),
-    _c("time_compute_s", pl.Float64, "s", "sum over paths of W_p / F_p"),
+    _c("time_compute_s", pl.Float64, "s", "largest W_p / F_p of all paths used: they run on different units and can overlap"),
     _c("time_memory_s", pl.Float64, "s", "Q / B"),
     _c("time_bound_s", pl.Float64, "s", "max of the two: the least time the roof allows"),
     _c("bound", pl.String, "", "memory or compute: which of the two is larger"),
     _c("roof_pct", pl.Float64, "%", "time_bound_s / duration_s: percent of the relevant roof"),
+    _c("memory_roof_pct", pl.Float64, "%", "time_memory_s / duration_s: percent of the DRAM bandwidth roof, whatever binds"),
+    _c("compute_roof_pct", pl.Float64, "%", "time_compute_s / duration_s: percent of the flat roof of the path, whatever binds"),
     _c("achieved_flop_s", pl.Float64, "FLOP/s", "W / T"),
     _c("achieved_bytes_s", pl.Float64, "byte/s", "Q / T"),
     _c("verdict", pl.String, "", "memory-bound, compute-bound, latency-bound, overhead-bound or cannot-say"),
