@@ -1,0 +1,13 @@
+"""The file format of Nsight Compute reports (``.ncu-rep``), read and described without NVIDIA's software.
+
+:mod:`~ncuroof.ncurep.container` walks over blocks and entries, :mod:`~ncuroof.ncurep.messages` holds the messages,
+:mod:`~ncuroof.ncurep.scalars` decodes metric values in bulk, :mod:`~ncuroof.ncurep.session`,
+:mod:`~ncuroof.ncurep.nvtx` and :mod:`~ncuroof.ncurep.nsight_rules` the rest, :mod:`~ncuroof.ncurep.units` gives the
+unit that a metric's name implies.
+"""
+
+from __future__ import annotations
+
+from ncuroof.ncurep.container import MAGIC, Entry, Layout, walk
+
+__all__ = ["MAGIC", "Entry", "Layout", "walk"]

@@ -1,0 +1,211 @@
+"""Decodes the scalar values of many metrics at once, with numpy over their concatenated bytes.
+
+A metric message is, in the order in which every known version writes it::
+
+    08 <name id> 12 <length> <value> [1A <length> <instance>]* [20 <series flag>]
+
+and its value exactly one of ``0A`` text, ``15`` float, ``19`` double, ``20`` uint32, ``28`` uint64. Messages of this
+shape are decoded together; any other (they are legal protobuf, if nobody writes them) goes through protobuf one by one.
+Instances are passed over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ncuroof.ncurep.messages import message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+ABSENT, NUMBER, INTEGER, TEXT = 0, 1, 2, 3
+_PAD = bytes(16)
+_LOW = np.array([(1 << (8 * n)) - 1 if n < 8 else (1 << 64) - 1 for n in range(9)], dtype=np.uint64)
+# Continuation bits of a well-formed varint of n bytes: set in all bytes but the last.
+_CONTINUED = np.array([sum(0x80 << (8 * i) for i in range(n - 1)) if n else 1 for n in range(9)], dtype=np.uint64)
+_TOP = np.uint64(0x8080808080808080)
+
+
+@dataclass
+class Scalars:
+    """Decoded metrics, one element per metric.
+
+    Attributes:
+        row: position of the metric in the list that was decoded.
+        name_id: index into the string table.
+        kind: ABSENT, NUMBER, INTEGER or TEXT.
+        number: the value as float64; 0 for text and absent values.
+        integer: the value of an INTEGER as uint64; 0 otherwise.
+        texts: row position in this object to text bytes, for each TEXT.
+    """
+
+    row: NDArray[np.int64]
+    name_id: NDArray[np.int64]
+    kind: NDArray[np.uint8]
+    number: NDArray[np.float64]
+    integer: NDArray[np.uint64]
+    texts: dict[int, bytes]
+
+
+def decode(metrics: Sequence[bytes], wanted: NDArray[np.bool_] | None = None) -> Scalars:
+    """Decode the scalars of metric messages.
+
+    Args:
+        metrics: the messages.
+        wanted: for each name id whether its values are needed; None for all. Ids beyond its end are kept, so that the
+            caller can complain about them.
+
+    Raises:
+        google.protobuf.message.DecodeError: for bytes that are no metric.
+    """
+    count = len(metrics)
+    joined = b"".join(metrics) + _PAD
+    octets = np.frombuffer(joined, np.uint8)
+    # Element i is the 8 bytes from offset i on, whatever the alignment.
+    words = np.ndarray((len(joined) - 7,), "<u8", joined, strides=(1,))
+    length = np.fromiter(map(len, metrics), np.int64, count)
+    end = np.cumsum(length)
+    start = end - length
+
+    head = words[start]
+    plain = (length >= 2) & ((head & np.uint64(0xFF)) == 0x08)
+    # The name id: a varint of one to three bytes after the tag.
+    b1, b2, b3 = ((head >> np.uint64(shift)) & np.uint64(0xFF) for shift in (8, 16, 24))
+    wide = np.where(b1 < 0x80, 1, np.where(b2 < 0x80, 2, 3)).astype(np.int64)
+    low7 = np.uint64(0x7F)
+    name_id = (b1 & low7).astype(np.int64)
+    name_id += np.where(wide > 1, (b2 & low7) << np.uint64(7), 0).astype(np.int64)
+    name_id += np.where(wide > 2, (b3 & low7) << np.uint64(14), 0).astype(np.int64)
+    plain &= ~((wide == 3) & (b3 >= 0x80)) & (length > wide)
+
+    value = start + 1 + wide
+    plain &= (value == end) | (octets[np.minimum(value, end)] == 0x12)
+    row = np.arange(count, dtype=np.int64)
+    odd = np.flatnonzero(~plain)
+    if wanted is not None:
+        known = name_id < len(wanted)
+        keep = plain & ~known
+        keep[known] |= wanted[name_id[known]]
+        keep &= plain
+    else:
+        keep = plain
+    if not keep.all():
+        row, name_id, value, end = row[keep], name_id[keep], value[keep], end[keep]
+    kind, number, integer, texts, strange = _values(octets, words, joined, value, end)
+    result = Scalars(row, name_id, kind, number, integer, texts)
+    if len(odd) or len(strange):
+        _one_by_one(result, metrics, odd, strange, wanted)
+    return result
+
+
+def _values(
+    octets: NDArray[np.uint8],
+    words: NDArray[np.uint64],
+    joined: bytes,
+    value: NDArray[np.int64],
+    end: NDArray[np.int64],
+) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.uint64], dict[int, bytes], NDArray[np.int64]]:
+    """Kind, number, integer and texts of values at these offsets, and the positions of values of another shape."""
+    count = len(value)
+    kind = np.zeros(count, np.uint8)
+    number = np.zeros(count, np.float64)
+    integer = np.zeros(count, np.uint64)
+    present = value < end
+    head = words[np.minimum(value, len(words) - 1)]
+    size = ((head >> np.uint64(8)) & np.uint64(0xFF)).astype(np.int64)
+    tag = ((head >> np.uint64(16)) & np.uint64(0xFF)).astype(np.uint8)
+    after = value + 2 + size
+    good = present & (size < 0x80) & (size > 0) & (after <= end)
+    # What follows may be instances or the series flag, but not a second value.
+    follower = octets[np.minimum(after, end)]
+    good &= (after == end) | (follower == 0x1A) | (follower == 0x20)
+
+    doubles = np.flatnonzero(good & (tag == 0x19) & (size == 9))
+    number[doubles] = words[value[doubles] + 3].view(np.float64)
+    kind[doubles] = NUMBER
+
+    varints = np.flatnonzero(good & ((tag == 0x28) | (tag == 0x20)) & (size >= 2) & (size <= 9))
+    width = size[varints] - 1
+    raw = words[value[varints] + 3] & _LOW[width]
+    whole = (raw & _TOP) == _CONTINUED[width]
+    varints, raw = varints[whole], raw[whole]
+    decoded = _join_sevens(raw)
+    small = (tag[varints] == 0x28) | (decoded < 1 << 32)
+    varints, decoded = varints[small], decoded[small]
+    integer[varints] = decoded
+    number[varints] = decoded
+    kind[varints] = INTEGER
+
+    texts: dict[int, bytes] = {}
+    strings = good & (tag == 0x0A) & (size >= 2)
+    inner = ((head >> np.uint64(24)) & np.uint64(0xFF)).astype(np.int64)
+    places = np.flatnonzero(strings & (inner == size - 2))
+    kind[places] = TEXT
+    for place, begin, long in zip(places.tolist(), (value[places] + 4).tolist(), inner[places].tolist(), strict=True):
+        texts[place] = joined[begin : begin + long]
+    return kind, number, integer, texts, np.flatnonzero(present & (kind == ABSENT))
+
+
+def _join_sevens(raw: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The number in a little-endian varint of up to 8 bytes: drops every eighth bit, by halves."""
+    u = np.uint64
+    raw = raw & u(0x7F7F7F7F7F7F7F7F)
+    raw = (raw & u(0x007F007F007F007F)) | ((raw & u(0x7F007F007F007F00)) >> u(1))
+    raw = (raw & u(0x00003FFF00003FFF)) | ((raw & u(0x3FFF00003FFF0000)) >> u(2))
+    joined: NDArray[np.uint64] = (raw & u(0x000000000FFFFFFF)) | ((raw & u(0x0FFFFFFF00000000)) >> u(4))
+    return joined
+
+
+def _one_by_one(
+    into: Scalars,
+    metrics: Sequence[bytes],
+    odd: NDArray[np.int64],
+    strange: NDArray[np.int64],
+    wanted: NDArray[np.bool_] | None,
+) -> None:
+    """Decode through protobuf what has another shape: ``odd`` are rows to insert, ``strange`` are places to redo."""
+    metric = message("MetricScalar")
+    places = strange.tolist()
+    rows = into.row[strange].tolist()
+    parsed = [metric.FromString(metrics[r]) for r in rows]
+    extra_rows: list[int] = []
+    extra = []
+    for r in odd.tolist():
+        one = metric.FromString(metrics[r])
+        if wanted is None or one.name_id >= len(wanted) or wanted[one.name_id]:
+            extra_rows.append(r)
+            extra.append(one)
+    if extra:
+        base = len(into.row)
+        into.row = np.concatenate([into.row, np.array(extra_rows, np.int64)])
+        # An id of 2^63 or more is as wrong as any other beyond the table.
+        ids = [min(one.name_id, (1 << 62)) for one in extra]
+        into.name_id = np.concatenate([into.name_id, np.array(ids, np.int64)])
+        into.kind = np.concatenate([into.kind, np.zeros(len(extra), np.uint8)])
+        into.number = np.concatenate([into.number, np.zeros(len(extra))])
+        into.integer = np.concatenate([into.integer, np.zeros(len(extra), np.uint64)])
+        places += range(base, base + len(extra))
+        parsed += extra
+    for place, one in zip(places, parsed, strict=True):
+        value = one.value
+        if value.HasField("text"):
+            into.kind[place] = TEXT
+            into.texts[place] = value.text
+        elif value.HasField("float64") or value.HasField("float32"):
+            into.kind[place] = NUMBER
+            into.number[place] = value.float64 if value.HasField("float64") else value.float32
+        elif value.HasField("uint64") or value.HasField("uint32"):
+            into.kind[place] = INTEGER
+            into.integer[place] = value.uint64 if value.HasField("uint64") else value.uint32
+            into.number[place] = float(into.integer[place])
+    if extra:
+        order = np.argsort(into.row, kind="stable")
+        moved = {old: new for new, old in enumerate(order.tolist()) if old in into.texts}
+        into.texts = {moved[old]: text for old, text in into.texts.items()}
+        into.row, into.name_id, into.kind = into.row[order], into.name_id[order], into.kind[order]
+        into.number, into.integer = into.number[order], into.integer[order]
