@@ -110,7 +110,17 @@ def load(path: Path | None = None) -> Config:
     return _parse(table, chosen)
 
 
-_KEYS = ("select", "extend-select", "ignore", "severity", "thresholds", "exceptions", "roof-order", "roofs-file", "fail-on")
+_KEYS = (
+    "select",
+    "extend-select",
+    "ignore",
+    "severity",
+    "thresholds",
+    "exceptions",
+    "roof-order",
+    "roofs-file",
+    "fail-on",
+)
 
 
 def _parse(table: dict[str, Any], path: Path) -> Config:
@@ -134,7 +144,9 @@ def _parse(table: dict[str, Any], path: Path) -> Config:
         severity = {}
     thresholds = table.get("thresholds", {})
     if not _is_thresholds(thresholds):
-        faults.append("thresholds must map rule codes to tables of numbers, such as W001 = { executed_over_useful = 1.5 }")
+        faults.append(
+            "thresholds must map rule codes to tables of numbers, such as W001 = { executed_over_useful = 1.5 }"
+        )
         thresholds = {}
     exceptions = _exceptions(table.get("exceptions", []), faults)
     order = strings("roof-order", ROOF_SOURCES)

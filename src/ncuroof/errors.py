@@ -12,7 +12,7 @@
     ├── MissingBackendError      an optional package is needed and absent
     ├── SchemaError              a table does not have the promised columns
     ├── CollectError             `ncu` could not be run or refused to measure
-    └── RegistryError            a rule, reader, reporter or data row of ncuroof itself is malformed
+    └── RegistryError            a rule, reader, reporter or data row of ncuroof is malformed
 
 The command line turns these into one line on stderr and the exit status; anything else is a bug and keeps its traceback.
 """

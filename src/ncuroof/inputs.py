@@ -61,17 +61,22 @@ def open_input(path: str | Path) -> InputFile:
         DamagedError: when it is a broken zstd stream.
     """
     if str(path) == STDIN:
+        name = "standard input"
         data = sys.stdin.buffer.read()
         if not data:
-            raise InputError("standard input", "nothing at all", "Pipe ncu's output into the command.")
-        return _build("standard input", None, data)
+            raise InputError(name, "nothing at all", "Pipe ncu's output into the command.")
+        return _build(name, None, data)
     path = Path(path)
     name = display_name(path)
     try:
         with path.open("rb") as file:
             size = path.stat().st_size
             if size == 0:
-                raise InputError(name, "an empty file", "The profiler may have been stopped before it wrote anything: profile again.")
+                raise InputError(
+                    name,
+                    "an empty file",
+                    "The profiler may have been stopped before it wrote anything: profile again.",
+                )
             try:
                 content: bytes | mmap.mmap = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             except (ValueError, OSError):  # pipes and other files that cannot be mapped

@@ -138,9 +138,11 @@ class Analysis:
         findings: columns :data:`ncuroof.tables.ANOMALIES`, sorted by time at stake, largest first, nulls last.
         skips: per rule, the kernels it could not judge.
         dataset: where it came from.
+        judged: per rule that ran, the number of kernels it judged.
     """
 
     kernels: pl.DataFrame
     findings: pl.DataFrame
     skips: tuple[Skip, ...]
     dataset: Dataset
+    judged: dict[str, int] = field(default_factory=dict)

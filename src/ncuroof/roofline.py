@@ -32,14 +32,11 @@ WORK_FRACTION = 1e-3
 """Executed FLOPs per DRAM byte below which a kernel does not compute: it is judged by the bandwidth roof alone."""
 
 TENSOR_ACTIVE_PCT = 5.0
-"""Tensor-pipe activity below this is constant moves and conversions (2 to 4 % on elementwise kernels, CC 8.0 and 9.0)."""
-
-NEAR_PEAK_OVERSHOOT = 1.05
-"""Points up to 5 % above a roof are within the scatter of clocks and counters."""
+"""Tensor-pipe activity below this is constant moves and conversions (2 to 4 % on plain kernels, CC 8.0 and 9.0)."""
 
 FLOOR_FAST_S = 2.0e-6
 FLOOR_DATACENTRE_S = 3.5e-6
-"""Shortest kernels seen: 1.5 to 2.4 µs on CC 7.x and on GeForce-class chips, 3.2 to 4.1 µs on A100, H100, B200 class."""
+"""Shortest kernels seen: 1.5 to 2.4 µs on CC 7.x and GeForce-class chips, 3.2 to 4.1 µs on A100, H100, B200 class."""
 
 MEMORY = "memory-bound"
 COMPUTE = "compute-bound"
@@ -100,7 +97,7 @@ def place(kernels: pl.DataFrame) -> pl.DataFrame:
 
 
 def launch_floor() -> pl.Expr:
-    """The shortest time a kernel can take on its chip, in seconds: the default of its class, or the report's own minimum.
+    """The shortest time a kernel takes on its chip, in seconds: the default of its class, or the report's own minimum.
 
     The classes follow the compute capability: 8.0, 9.0 and 10.x have the longer floor, all others the shorter one.
     """
@@ -145,9 +142,10 @@ def _with_work(frame: pl.DataFrame) -> pl.DataFrame:
     known = pl.col("_executed").is_not_null()
     frame = frame.with_columns(
         flop=pl.when(known).then(pl.col("_executed")).otherwise(pl.col("useful_flop")),
-        flop_source=pl.when(known).then(_source_of_work()).when(pl.col("useful_flop").is_not_null()).then(
-            pl.concat_str(pl.lit("useful work, "), pl.col("workload_source").fill_null("annotation"))
-        ),
+        flop_source=pl.when(known)
+        .then(_source_of_work())
+        .when(pl.col("useful_flop").is_not_null())
+        .then(pl.concat_str(pl.lit("useful work, "), pl.col("workload_source").fill_null("annotation"))),
         path=pl.when(known).then(pl.coalesce(by_time, by_work)).otherwise(pl.col("_annotated_path")),
     )
     share = reduce(
@@ -157,6 +155,9 @@ def _with_work(frame: pl.DataFrame) -> pl.DataFrame:
     )
     return frame.with_columns(
         path_share=pl.when(known & (pl.col("_executed") > 0)).then(share),
+        executed_over_useful=pl.when(known & (pl.col("_executed") > 0) & (pl.col("useful_flop") > 0)).then(
+            share * pl.col("_executed") / pl.col("useful_flop")
+        ),
         paths=pl.when(known & (pl.col("_executed") > 0)).then(_paths_text()),
     )
 
@@ -179,7 +180,9 @@ def _paths_text() -> pl.Expr:
     parts = []
     for p in PATHS:
         share = 100 * pl.col(work_column(p)) / pl.col("_executed")
-        parts.append(pl.when(share >= 0.5).then(pl.format(f"{p} {{}} %", share.round(0).cast(pl.Int64))).otherwise(None))
+        parts.append(
+            pl.when(share >= 0.5).then(pl.format(f"{p} {{}} %", share.round(0).cast(pl.Int64))).otherwise(None)
+        )
     return pl.concat_list(parts).list.drop_nulls().list.join(", ")
 
 
@@ -221,7 +224,8 @@ def _with_bounds(frame: pl.DataFrame) -> pl.DataFrame:
     executed_time = pl.max_horizontal(pl.col(f"_t_{p}") for p in PATHS)
     # Work on a path without a roof makes the compute side unknown, unless it is a trifle beside the rest.
     unroofed = pl.sum_horizontal(
-        pl.when(pl.col(roof_column(p)).is_null()).then(pl.col(work_column(p)).fill_null(0)).otherwise(0.0) for p in PATHS
+        pl.when(pl.col(roof_column(p)).is_null()).then(pl.col(work_column(p)).fill_null(0)).otherwise(0.0)
+        for p in PATHS
     )
     known = pl.col("_executed").is_not_null()
     compute = (
@@ -245,8 +249,11 @@ def _with_bounds(frame: pl.DataFrame) -> pl.DataFrame:
     timed = pl.col("duration_s") > 0
     frame = frame.with_columns(
         time_bound_s=pl.when(both).then(pl.max_horizontal("time_compute_s", "time_memory_s")),
-        bound=pl.when(both)
-        .then(pl.when(pl.col("time_compute_s") > pl.col("time_memory_s")).then(pl.lit("compute")).otherwise(pl.lit("memory"))),
+        bound=pl.when(both).then(
+            pl.when(pl.col("time_compute_s") > pl.col("time_memory_s"))
+            .then(pl.lit("compute"))
+            .otherwise(pl.lit("memory"))
+        ),
     )
     return frame.with_columns(
         roof_pct=pl.when(timed).then(100 * pl.col("time_bound_s") / pl.col("duration_s")),
@@ -269,17 +276,23 @@ def _with_verdict(frame: pl.DataFrame) -> pl.DataFrame:
     sol_known = pl.col("sm_pct").is_not_null() & pl.col("memory_pct").is_not_null()
     roof_known = pl.col("roof_pct").is_not_null()
     sol = pl.max_horizontal("sm_pct", "memory_pct")
-    idle_by_roof = roof_known & (pl.col("roof_pct") < 100 * OVERHEAD_EFFICIENCY) & (sol < HIGH_PCT).fill_null(value=True)
+    idle_by_roof = (
+        roof_known & (pl.col("roof_pct") < 100 * OVERHEAD_EFFICIENCY) & (sol < HIGH_PCT).fill_null(value=True)
+    )
     idle_by_sol = ~roof_known & sol_known & (sol < 100 * OVERHEAD_EFFICIENCY)
     short = pl.col("duration_s") <= OVERHEAD_FLOORS * pl.col("_floor")
 
     by_roof = roof_known & (pl.col("roof_pct") >= HIGH_PCT)
     memory_first = pl.col("_mem").fill_null(0) >= pl.col("_comp").fill_null(0)
     # The roof decides where it binds, unless the other side is busier by Nsight's own margin of 10 points.
-    memory = pl.when(by_roof).then(
-        ((pl.col("bound") == "memory") & (pl.col("_comp").fill_null(0) <= pl.col("_mem").fill_null(0) + 10))
-        | ((pl.col("bound") == "compute") & (pl.col("_mem").fill_null(0) > pl.col("_comp").fill_null(0) + 10))
-    ).otherwise(memory_first)
+    memory = (
+        pl.when(by_roof)
+        .then(
+            ((pl.col("bound") == "memory") & (pl.col("_comp").fill_null(0) <= pl.col("_mem").fill_null(0) + 10))
+            | ((pl.col("bound") == "compute") & (pl.col("_mem").fill_null(0) > pl.col("_comp").fill_null(0) + 10))
+        )
+        .otherwise(memory_first)
+    )
     busy = pl.max_horizontal("_mem", "_comp") >= HIGH_PCT
 
     cases: list[tuple[pl.Expr, str, pl.Expr]] = [
@@ -349,9 +362,7 @@ def _with_verdict(frame: pl.DataFrame) -> pl.DataFrame:
 def _busy_reason(side: str) -> pl.Expr:
     """Which figure makes this side busy: the share of its roof, or Nsight's throughput percentage."""
     roof, sol, label = (
-        ("memory_roof_pct", "memory_pct", "DRAM")
-        if side == "memory"
-        else ("compute_roof_pct", "sm_pct", "compute")
+        ("memory_roof_pct", "memory_pct", "DRAM") if side == "memory" else ("compute_roof_pct", "sm_pct", "compute")
     )
     what = pl.lit(label) if side == "memory" else pl.coalesce("path", pl.lit(label))
     by_roof = pl.format("reaches {} % of the {} roof", pl.col(roof).round(0).cast(pl.Int64), what)

@@ -50,17 +50,25 @@ NVTX_RANGE = pl.Struct(
 )
 """One NVTX push/pop range around a launch; outermost first. ``payload`` is the payload printed as text."""
 
-FOCUS_METRIC = pl.Struct(
-    {"metric": pl.String, "value": pl.Float64, "severity": pl.Int32, "info": pl.String}
-)
+FOCUS_METRIC = pl.Struct({"metric": pl.String, "value": pl.Float64, "severity": pl.Int32, "info": pl.String})
 """A metric that one of Nsight Compute's own rules points at."""
 
 LAUNCHES: tuple[Column, ...] = (
     _c("source", pl.String, "", "file the result came from, without directories that would tell a user name"),
     _c("source_sha256", pl.String, "", "SHA-256 of that file's bytes, lower-case hex"),
-    _c("result_index", pl.UInt32, "", "position of the result in its file, from 0; with source_sha256 the identity of a row"),
+    _c(
+        "result_index",
+        pl.UInt32,
+        "",
+        "position of the result in its file, from 0; with source_sha256 the identity of a row",
+    ),
     _c("result_kind", pl.String, "", "kernel, range, graph or cmdlist"),
-    _c("kernel_name", pl.String, "", "function name without template arguments where known, else the demangled name"),
+    _c(
+        "kernel_name",
+        pl.String,
+        "",
+        "function name without template arguments where known, else the demangled name",
+    ),
     _c("kernel_demangled", pl.String, "", "demangled name with its arguments"),
     _c("kernel_mangled", pl.String, "", "mangled name"),
     _c("grid_x", pl.UInt32, "block", "grid size"),
@@ -81,8 +89,18 @@ LAUNCHES: tuple[Column, ...] = (
     _c("ncu_version", pl.String, "", "version of the tool that measured, such as 2025.1.0.0"),
     _c("cuda_version", pl.String, "", "CUDA version of the session"),
     _c("driver_version", pl.String, "", "display driver version"),
-    _c("clock_control", pl.String, "", "base, none, boost, force-boost ...: as asked for on ncu's command line"),
-    _c("clock_control_source", pl.String, "", "command line, options, default of that version, published; null when unknown"),
+    _c(
+        "clock_control",
+        pl.String,
+        "",
+        "base, none, boost, force-boost ...: as asked for on ncu's command line",
+    ),
+    _c(
+        "clock_control_source",
+        pl.String,
+        "",
+        "command line, options, default of that version, published; null when unknown",
+    ),
     _c("cache_control", pl.String, "", "all (flushed before every pass) or none"),
     _c("cache_control_source", pl.String, "", "as clock_control_source"),
     _c("replay_mode", pl.String, "", "kernel, application, range or app-range"),
@@ -95,7 +113,12 @@ METRICS: tuple[Column, ...] = (
     _c("source_sha256", pl.String, "", "as in kernels"),
     _c("result_index", pl.UInt32, "", "as in kernels"),
     _c("metric", pl.String, "", "metric name as in the report"),
-    _c("value", pl.Float64, "unit", "numeric value in the base unit; null for text or where the report holds none"),
+    _c(
+        "value",
+        pl.Float64,
+        "unit",
+        "numeric value in the base unit; null for text or where the report holds none",
+    ),
     _c("value_int", pl.UInt64, "unit", "the same value where the report stores an integer: exact above 2^53"),
     _c("text", pl.String, "", "text value"),
     _c("unit", pl.String, "", "unit, from the metric name's grammar or from the file; null when unknown"),
@@ -129,35 +152,77 @@ WORKLOAD: tuple[Column, ...] = (
     _c("op_sweep", pl.String, "", "name of the sweep this launch is a point of"),
     _c("useful_flop", pl.Float64, "FLOP", "work that the operation's shape asks for (2MNK ...)"),
     _c("compulsory_bytes", pl.Float64, "byte", "each input read once, each output written once"),
+    _c("compulsory_write_bytes", pl.Float64, "byte", "the part of compulsory_bytes that is output"),
     _c("workload_source", pl.String, "", "annotation (NVTX), file (--annotations) or null"),
 )
 """What follows from a workload annotation; null for launches without one."""
 
 PLACEMENT: tuple[Column, ...] = (
-    _c("flop", pl.Float64, "FLOP", "executed work over all paths (tensor integer operations included), or useful work where only that is known"),
+    _c(
+        "flop",
+        pl.Float64,
+        "FLOP",
+        "executed work over all paths (tensor integer operations included), or useful work where only that is known",
+    ),
     _c("flop_source", pl.String, "", "counter, rate×time, ..., annotation; null when unknown"),
-    _c("path", pl.String, "", "compute path that bounds the kernel (largest W_p / F_p): fp32, fp16, bf16, fp64 ..."),
+    _c(
+        "path",
+        pl.String,
+        "",
+        "compute path that bounds the kernel (largest W_p / F_p): fp32, fp16, bf16, fp64 ...",
+    ),
     _c("path_share", pl.Float64, "1", "share of the kernel's FLOPs on that path"),
-    _c("paths", pl.String, "", "all paths used with their share of FLOPs, largest first, as text; null when unknown"),
+    _c(
+        "paths",
+        pl.String,
+        "",
+        "all paths used with their share of FLOPs, largest first, as text; null when unknown",
+    ),
     _c("traffic_bytes", pl.Float64, "byte", "Q at DRAM used for the placement"),
-    _c("traffic_bytes_source", pl.String, "", "how Q was obtained; compulsory (formula) where no counter is known"),
+    _c(
+        "traffic_bytes_source",
+        pl.String,
+        "",
+        "how Q was obtained; compulsory (formula) where no counter is known",
+    ),
     _c("intensity", pl.Float64, "FLOP/byte", "W / Q"),
     _c("roof_flop_s", pl.Float64, "FLOP/s", "flat part of the roof of that path at the clock of this run"),
     _c("roof_flop_s_source", pl.String, "", "report, measured, device, datasheet or user, and what exactly"),
     _c("roof_bytes_s", pl.Float64, "byte/s", "DRAM bandwidth roof"),
     _c("roof_bytes_s_source", pl.String, "", "report, measured, device, datasheet or user, and what exactly"),
     _c("ridge", pl.Float64, "FLOP/byte", "ridge point F / B"),
-    _c("time_compute_s", pl.Float64, "s", "largest W_p / F_p of all paths used: they run on different units and can overlap"),
+    _c(
+        "time_compute_s",
+        pl.Float64,
+        "s",
+        "largest W_p / F_p of all paths used: they run on different units and can overlap",
+    ),
     _c("time_memory_s", pl.Float64, "s", "Q / B"),
     _c("time_bound_s", pl.Float64, "s", "max of the two: the least time the roof allows"),
     _c("bound", pl.String, "", "memory or compute: which of the two is larger"),
     _c("roof_pct", pl.Float64, "%", "time_bound_s / duration_s: percent of the relevant roof"),
-    _c("memory_roof_pct", pl.Float64, "%", "time_memory_s / duration_s: percent of the DRAM bandwidth roof, whatever binds"),
-    _c("compute_roof_pct", pl.Float64, "%", "time_compute_s / duration_s: percent of the flat roof of the path, whatever binds"),
+    _c(
+        "memory_roof_pct",
+        pl.Float64,
+        "%",
+        "time_memory_s / duration_s: percent of the DRAM bandwidth roof, whatever binds",
+    ),
+    _c(
+        "compute_roof_pct",
+        pl.Float64,
+        "%",
+        "time_compute_s / duration_s: percent of the flat roof of the path, whatever binds",
+    ),
     _c("achieved_flop_s", pl.Float64, "FLOP/s", "W / T"),
     _c("achieved_bytes_s", pl.Float64, "byte/s", "Q / T"),
     _c("verdict", pl.String, "", "memory-bound, compute-bound, latency-bound, overhead-bound or cannot-say"),
     _c("verdict_reason", pl.String, "", "why, in a clause; for cannot-say: what is missing"),
+    _c(
+        "executed_over_useful",
+        pl.Float64,
+        "1",
+        "executed work on the path / useful work; null without an annotation or counters",
+    ),
     _c("time_share", pl.Float64, "1", "share of the GPU time of everything analysed together"),
 )
 """Where a kernel stands under its roof; added to the kernels table by :mod:`ncuroof.roofline`."""
@@ -173,7 +238,12 @@ ANOMALIES: tuple[Column, ...] = (
     _c("kernel", pl.String, "", "kernel name, as shown"),
     _c("message", pl.String, "", "what was measured, against which limit"),
     _c("advice", pl.String, "", "what to do next"),
-    _c("time_at_stake_s", pl.Float64, "s", "time that could be saved in this run, or time in doubt; null when unknown"),
+    _c(
+        "time_at_stake_s",
+        pl.Float64,
+        "s",
+        "time that could be saved in this run, or time in doubt; null when unknown",
+    ),
     _c("confidence", pl.String, "", "high, medium or low"),
     _c("voice", pl.String, "", "ncuroof, nsight (imported) or both"),
     _c(

@@ -81,7 +81,7 @@ def run(arguments: Sequence[str]) -> int:
         typer.echo("interrupted", err=True)
         return 130
     except BrokenPipeError:
-        # The reader of our output (head, less) has what it wanted. Keep Python from complaining at shutdown.
+        # The reader of our output (head, less) has what it wanted.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except Exception as error:
@@ -93,7 +93,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _is_usage_error(error: Exception) -> bool:
-    """Whether this is click's complaint about options; typer has shipped click both as a dependency and inside itself."""
+    """Whether this is click's complaint about options; typer brings click along, under varying names."""
     return hasattr(error, "show") and hasattr(error, "exit_code") and hasattr(error, "format_message")
 
 

@@ -21,6 +21,8 @@ docstring
     Judges the kernels that have all it needs, at once, and returns :func:`ncuroof.rules._findings.findings` rows.
 ``applies() -> pl.Expr`` (optional)
     Which kernels the rule is about at all. Kernels outside are neither judged nor counted as skipped.
+``summarize(skips, rules) -> pl.DataFrame`` (optional)
+    Called once after all rules have run, with what they could not judge.
 
 A rule never prints, reads files, or asks whether a column is there.
 """
@@ -91,7 +93,15 @@ def rules() -> tuple[Rule, ...]:
     """
     modules = scan(
         __name__,
-        {"CODE": str, "NAME": str, "SEVERITY": str, "NEEDS": tuple, "TIER": str, "LIMITS": dict, "check": object},
+        {
+            "CODE": str,
+            "NAME": str,
+            "SEVERITY": str,
+            "NEEDS": tuple,
+            "TIER": str,
+            "LIMITS": dict,
+            "check": object,
+        },
         unique=["CODE", "NAME"],
     )
     for module in modules:
@@ -119,6 +129,23 @@ def rule(code_or_name: str) -> Rule:
     raise ConfigError(msg)
 
 
+def summary(of: Rule) -> str:
+    """What the rule finds, in one line: the first line of its manual page without code and name."""
+    return (of.__doc__ or "").strip().partition("\n")[0].partition(": ")[2]
+
+
+def manual(of: Rule) -> str:
+    """The rule's manual page, with its thresholds."""
+    lines = [(of.__doc__ or "").strip(), "", "Thresholds"]
+    lines += [
+        f"    {name} = {limit.value:g} {limit.unit}: {limit.reason} ({limit.source})"
+        for name, limit in of.LIMITS.items()
+    ] or ["    none"]
+    needs = ", ".join(n if isinstance(n, str) else " or ".join(n) for n in of.NEEDS) or "nothing in particular"
+    lines += ["", f"Needs: {needs}", f"Tier:  {of.TIER}", f"Severity: {of.SEVERITY}"]
+    return "\n".join(lines) + "\n"
+
+
 def selected(config: Config) -> tuple[Rule, ...]:
     """The rules the configuration asks for: the longest matching prefix decides, and ``ignore`` wins a tie.
 
@@ -144,7 +171,16 @@ def _weight(selector: str) -> int:
     return 0 if selector == ALL else len(selector)
 
 
-def run(kernels: pl.DataFrame, config: Config) -> tuple[pl.DataFrame, tuple[Skip, ...]]:
+@dataclass(frozen=True)
+class Outcome:
+    """What running the rules gave: findings (:data:`ncuroof.tables.ANOMALIES`), skips, and kernels judged per rule."""
+
+    findings: pl.DataFrame
+    skips: tuple[Skip, ...]
+    judged: dict[str, int]
+
+
+def run(kernels: pl.DataFrame, config: Config) -> Outcome:
     """Run the selected rules over a placed kernels table.
 
     Args:
@@ -152,33 +188,44 @@ def run(kernels: pl.DataFrame, config: Config) -> tuple[pl.DataFrame, tuple[Skip
         config: what the user has chosen.
 
     Returns:
-        The findings (:data:`ncuroof.tables.ANOMALIES`), sorted by time at stake with unknown last, and one
-        :class:`Skip` for every rule that could not judge some of the kernels it is about.
+        The findings, sorted by time at stake with unknown last, and one :class:`Skip` for every rule that could not
+        judge some of the kernels it is about.
 
     Raises:
         ConfigError: when a selector, a severity or a threshold names something that does not exist.
     """
     severities, limits = _overrides(config)
     found, skips = [], []
+    counts: dict[str, int] = {}
     for each in selected(config):
         judged, skip = _judge(each, kernels)
         if skip is not None:
             skips.append(skip)
+        counts[each.CODE] = judged.height
         if judged.is_empty():
             continue
         values = {name: limit.value for name, limit in each.LIMITS.items()} | limits.get(each.CODE, {})
         rows = each.check(judged, values)
         if not rows.is_empty():
             found.append(_complete(rows, each, severities.get(each.CODE, each.SEVERITY), kernels))
+    for each in selected(config):
+        summarize = getattr(each, "summarize", None)
+        rows = summarize(skips, rules()) if summarize is not None else None
+        if rows is not None and not rows.is_empty():
+            found.append(_complete(rows, each, severities.get(each.CODE, each.SEVERITY), kernels))
     findings = pl.concat(found) if found else tables.empty(tables.ANOMALIES)
     findings = _without_exceptions(findings, config)
     rank = pl.col("severity").replace_strict({s: i for i, s in enumerate(tables.SEVERITIES)}, return_dtype=pl.Int32)
     findings = (
         findings.with_columns(_rank=rank)
-        .sort(["time_at_stake_s", "_rank", "code", "row"], descending=[True, False, False, False], nulls_last=True)
+        .sort(
+            ["time_at_stake_s", "_rank", "code", "row"],
+            descending=[True, False, False, False],
+            nulls_last=True,
+        )
         .drop("_rank")
     )
-    return findings, tuple(skips)
+    return Outcome(findings, tuple(skips), counts)
 
 
 def _judge(each: Rule, kernels: pl.DataFrame) -> tuple[pl.DataFrame, Skip | None]:
@@ -196,9 +243,7 @@ def _judge(each: Rule, kernels: pl.DataFrame) -> tuple[pl.DataFrame, Skip | None
     count = int(unable.sum())
     if not count:
         return about, None
-    missing = {
-        name: int(mask[f"n{i}"].sum()) for i, name in enumerate(lacking) if mask[f"n{i}"].any()
-    }
+    missing = {name: int(mask[f"n{i}"].sum()) for i, name in enumerate(lacking) if mask[f"n{i}"].any()}
     return about.filter(~unable), Skip(each.CODE, count, missing)
 
 

@@ -101,4 +101,10 @@ def report_findings(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 def _evidence(item: Evidence, row: Row) -> Row:
     limit = row[item.limit] if isinstance(item.limit, str) else item.limit
     source = item.source if item.source is not None else row.get(f"{item.column}_source")
-    return {"metric": item.column, "value": row[item.column], "unit": item.unit, "limit": limit, "source": source}
+    return {
+        "metric": item.column,
+        "value": row[item.column],
+        "unit": item.unit,
+        "limit": limit,
+        "source": source,
+    }

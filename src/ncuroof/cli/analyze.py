@@ -1,0 +1,78 @@
+"""``ncuroof analyze``: what is wrong with the kernels of any number of reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+NAME = "analyze"
+ORDER = 20
+
+Repeated = list[str] | None
+
+
+def command(
+    files: Annotated[
+        list[str], typer.Argument(help="Reports, CSV, logs, tables, folders or globs; - for standard input.")
+    ],
+    output_format: Annotated[
+        str, typer.Option("--format", "-f", envvar="NCUROOF_FORMAT", help="Output format (text, json, sarif ...).")
+    ] = "text",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file, not to stdout.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write the roofline as one HTML file.")] = None,
+    select: Annotated[Repeated, typer.Option(help="Rules to run: codes, prefixes or names.")] = None,
+    extend_select: Annotated[Repeated, typer.Option(help="More rules, on top of the selected ones.")] = None,
+    ignore: Annotated[Repeated, typer.Option(help="Rules not to run.")] = None,
+    fail_on: Annotated[
+        Repeated, typer.Option(help="Exit with 1 on findings of this severity or above, or of this rule.")
+    ] = None,
+    roof: Annotated[str | None, typer.Option(help="Only roofs from: report, measured, device or datasheet.")] = None,
+    roofs: Annotated[Path | None, typer.Option(help="Your own roofs (TOML), preferred over all others.")] = None,
+    annotations: Annotated[Path | None, typer.Option(help="JSON-lines file with workload annotations.")] = None,
+    reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Configuration file, instead of the nearest one.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Most kernels and findings to show; 0 shows all.")] = None,
+    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also say what could not be judged.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+) -> int:
+    """Place every kernel under its own roof and list what is wrong, most time at stake first.
+
+    Exit status: 0 done, 1 --fail-on reached, 2 an input could not be used.
+    """
+    from ncuroof import config as configuration
+    from ncuroof import gate, pipeline, reporters
+    from ncuroof.cli import _analysis
+
+    reporter = reporters.choose(output_format)
+    chosen = configuration.load(config).with_options(
+        select=_analysis.split(select),
+        extend_select=_analysis.split(extend_select),
+        ignore=_analysis.split(ignore),
+        fail_on=_analysis.split(fail_on),
+        roofs_file=roofs,
+        roof=roof,
+    )
+    gate.check(chosen.fail_on)
+    options = pipeline.LoadOptions(reader=reader, annotations=annotations)
+    analysis, status = _analysis.analysed(files, chosen, options, quiet=quiet)
+    render = reporters.RenderOptions(
+        width=_analysis.width(),
+        color=output is None and _analysis.wants_color(color),
+        verbose=verbose,
+        limit=limit,
+        rules=_analysis.rule_texts(),
+    )
+    text = reporter.render(analysis, render)
+    if html is not None:
+        _analysis.write_atomically(html, reporters.choose("html").render(analysis, render))
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        _analysis.write_atomically(output, text)
+    decision = gate.decide(analysis, chosen.fail_on)
+    if decision.reason and not quiet:
+        typer.echo(f"ncuroof: {decision.reason}", err=True)
+    return status or decision.status

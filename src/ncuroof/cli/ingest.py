@@ -1,0 +1,56 @@
+"""``ncuroof ingest``: reports into Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+NAME = "ingest"
+ORDER = 10
+
+
+def command(
+    files: Annotated[list[str], typer.Argument(help="Reports, CSV, logs, folders or globs; - for standard input.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for the tables, or a .parquet file for the kernels table."),
+    ] = None,
+    reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
+    annotations: Annotated[
+        Path | None, typer.Option(help="JSON-lines file with workload annotations (operation, shape, dtype).")
+    ] = None,
+    explain: Annotated[
+        str | None,
+        typer.Option(metavar="KERNEL", help="Write nothing; show how each quantity of this kernel was obtained."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary.")] = False,
+) -> int:
+    """Normalize reports to Parquet: tables kernels, metrics and nsight_rules.
+
+    KERNEL of --explain is a part of the kernel's name, or its index in the report.
+    """
+    from ncuroof import pipeline
+    from ncuroof.cli import printable
+    from ncuroof.errors import EXIT_OK, UsageError
+
+    options = pipeline.LoadOptions(reader=reader, annotations=annotations)
+    if explain is not None:
+        typer.echo(pipeline.explain(files, explain, options))
+        return EXIT_OK
+    if output is None:
+        msg = "say where to write: -o DIR, or -o FILE.parquet"
+        raise UsageError(msg)
+    dataset = pipeline.ingest(files, output, options)
+    if not quiet:
+        for note in dataset.notes:
+            typer.echo(
+                printable(f"note: {note.source}: {note.message}" if note.source else f"note: {note.message}"), err=True
+            )
+        reports, kernels = len(dataset.sources), dataset.kernels.height
+        typer.echo(
+            f"{reports} report{'s' * (reports != 1)}, {kernels} kernel{'s' * (kernels != 1)} written to {output.name}",
+            err=True,
+        )
+    return EXIT_OK

@@ -1,0 +1,69 @@
+"""What the data-quality rules share: one note per report, which counts the kernels it concerns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ncuroof.rules._findings import Row, none, report_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def per_report(
+    kernels: pl.DataFrame,
+    concerned: pl.Expr,
+    *,
+    message: Callable[[Row], str],
+    advice: Callable[[Row], str] | str,
+    carry: tuple[pl.Expr, ...] = (),
+    confidence: str = "high",
+) -> pl.DataFrame:
+    """One finding per report that holds kernels for which ``concerned`` is true.
+
+    ``message`` and ``advice`` get a row with ``count`` (kernels concerned), ``total`` (kernels of the report),
+    ``which`` ("all 5 kernels" or "3 of 5 kernels"), ``time`` (their summed duration, s) and the ``carry`` aggregates.
+    """
+    holds = concerned.fill_null(value=False)
+    frame = (
+        kernels.with_columns(_holds=holds)
+        .group_by("source_sha256", "source", maintain_order=True)
+        .agg(
+            pl.col("_holds").sum().alias("count"),
+            pl.len().alias("total"),
+            pl.col("duration_s").filter(pl.col("_holds")).sum().alias("time"),
+            *(expr.filter(pl.col("_holds")) for expr in carry),
+        )
+        .filter(pl.col("count") > 0)
+    )
+    rows = []
+    for row in frame.iter_rows(named=True):
+        noun = "kernel" if row["total"] == 1 else "kernels"
+        if row["total"] == 1:
+            which = "the kernel"
+        elif row["count"] == row["total"]:
+            which = f"all {row['total']} {noun}"
+        else:
+            which = f"{row['count']} of {row['total']} {noun}"
+        row["which"] = which
+        rows.append(
+            {
+                "message": message(row),
+                "advice": advice if isinstance(advice, str) else advice(row),
+                "confidence": confidence,
+                "source": row["source"],
+                "source_sha256": row["source_sha256"],
+                "evidence": [
+                    {
+                        "metric": "kernels",
+                        "value": float(row["count"]),
+                        "unit": "",
+                        "limit": float(row["total"]),
+                        "source": "count; limit: kernels in the report",
+                    }
+                ],
+            }
+        )
+    return report_findings(rows) if rows else none()

@@ -1,0 +1,118 @@
+"""T001 launch-overhead: the kernel is dominated by the cost of launching it.
+
+What it does
+    Finds kernels so short that launching, ramping up and draining take most of their time.
+
+Why it matters
+    Work added to such a kernel is free, and making its code faster gains nothing: only fewer or larger launches do.
+
+How it decides
+    The duration is within a few launch floors, the bound max(W/F, Q/B) explains less than a quarter of it, and neither
+    side of the chip is busy. The floor is the shortest kernel of the report, or the default of the GPU's class where
+    that is lower. In a sweep, launches that differ in work by four times and more and take the same time (within 10 %)
+    are named as further evidence.
+
+What to do
+    Put the launches into one: a batched or grouped call, fusion with a neighbour, a CUDA graph.
+
+When it is wrong
+    ncu's duration has no host part: a gap between launches does not show here, and a longer kernel can still wait for
+    the host. With locked base clocks short kernels take longer than in the real program.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ncuroof import roofline
+from ncuroof.quantity_text import percent, si
+from ncuroof.rules import Limit
+from ncuroof.rules._findings import Evidence, Row, findings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CODE = "T001"
+NAME = "launch-overhead"
+SEVERITY = "warning"
+NEEDS = ("duration_s", ("roof_pct", "sm_pct"))
+TIER = "roofline"
+LIMITS = {
+    "same_time": Limit(
+        1.10,
+        "x",
+        "launches within 10 % of each other count as taking the same time",
+        "H100 FP16 n = 256 and 512: 4.46 and 4.48 µs",
+    ),
+    "more_work": Limit(
+        4.0,
+        "x",
+        "work that differs this much and costs nothing leaves only overhead",
+        "H100 FP16 n = 256 and 512 differ 8-fold",
+    ),
+}
+
+ADVICE = (
+    "Launch less often: a batched or grouped call, fusion with a neighbouring kernel, or a CUDA graph; a larger "
+    "problem costs nothing more until it leaves this range."
+)
+
+
+def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
+    """Kernels whose placement is overhead-bound; see the module's documentation."""
+    frame = kernels.with_columns(_floor=roofline.launch_floor())
+    hit = frame.filter(pl.col("verdict") == roofline.OVERHEAD)
+    hit = _with_peer(hit, limits).with_columns(
+        _stake=pl.col("duration_s") - pl.col("time_bound_s").fill_null(0.0),
+        _used=pl.coalesce("roof_pct", pl.max_horizontal("sm_pct", "memory_pct")),
+    )
+    return findings(
+        hit,
+        message=_message,
+        advice=ADVICE,
+        stake="_stake",
+        confidence=lambda k: "high" if k["roof_pct"] is not None else "medium",
+        evidence=[
+            Evidence("duration_s", "s", "_floor", "limit: launch floor of this GPU"),
+            Evidence("time_bound_s", "s", "duration_s", "max(W/F, Q/B); limit: duration"),
+            Evidence(
+                "_used",
+                "%",
+                100 * roofline.OVERHEAD_EFFICIENCY,
+                "share of the roof, or of Nsight's throughput peak",
+            ),
+        ],
+    )
+
+
+def _with_peer(hit: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
+    """``_peer_ratio``: how much more work another overhead-bound launch of the same sweep did in the same time."""
+    keyed = hit.filter(pl.col("op_sweep").is_not_null() & (pl.col("useful_flop") > 0))
+    group = ["source_sha256", "op", "op_dtype", "op_sweep"]
+    pairs = keyed.select([*group, "row", "duration_s", "useful_flop"]).join(
+        keyed.select([*group, pl.col("duration_s").alias("_t"), pl.col("useful_flop").alias("_w")]).unique(),
+        on=group,
+        nulls_equal=True,
+    )
+    ratio = pl.col("duration_s") / pl.col("_t")
+    peers = (
+        pairs.filter(
+            (pl.col("_w") >= limits["more_work"] * pl.col("useful_flop"))
+            & ratio.is_between(1 / limits["same_time"], limits["same_time"])
+        )
+        .group_by("row")
+        .agg(_peer_ratio=(pl.col("_w") / pl.col("useful_flop")).max())
+    )
+    return hit.join(peers, on="row", how="left", maintain_order="left")
+
+
+def _message(k: Row) -> str:
+    explained = (
+        f"its work and bytes explain {percent(k['roof_pct'])} of that"
+        if k["roof_pct"] is not None
+        else f"no unit is used to more than {percent(k['_used'])}"
+    )
+    peer = f"; {k['_peer_ratio']:.0f} x the work takes the same time in this sweep" if k["_peer_ratio"] else ""
+    return f"takes {si(k['duration_s'], 's')} with a launch floor of {si(k['_floor'], 's')}; {explained}{peer}"
