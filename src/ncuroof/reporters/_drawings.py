@@ -1,0 +1,107 @@
+"""The charts of an analysis, one per GPU, and their rendering without a browser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ncuroof.reporters import _figures as fig
+from ncuroof.reporters._groups import FindingGroup, Row, gpu_names
+from ncuroof.reporters._names import cut
+from ncuroof.reporters._points import by_group, records, split
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+MOST_POINTS = 5000
+"""Distinct kernels drawn per GPU, those that own most time; more would make the page heavy and say nothing."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The chart of one GPU.
+
+    Attributes:
+        gpu: its name as shown.
+        spec: Vega-Lite specification; None where no kernel has a place.
+        points: number of kernels drawn.
+        reports: (number as text, name) of the reports with kernels on this GPU.
+        caption: what the picture shows and what it leaves out.
+    """
+
+    gpu: str
+    spec: dict[str, Any] | None
+    points: int
+    reports: list[tuple[str, str]]
+    caption: str
+
+
+def drawings(groups: pl.DataFrame, found: Sequence[FindingGroup]) -> list[Drawing]:
+    """One drawing per GPU, the GPU with most time first."""
+    from ncuroof.reporters import _charts as charts  # noqa: PLC0415  altair is slow to import; only pictures need it
+
+    findings = by_group(found)
+    result = []
+    rows = list(groups.iter_rows(named=True))
+    for gpu in gpu_names(groups):
+        mine = [r for r in rows if (r["gpu_name"] or "") == gpu]
+        reports = {sha: number for number, sha in enumerate(dict.fromkeys(r["source_sha256"] for r in mine))}
+        on_roof, on_strip, nowhere = split(mine)
+        drawn = {r["group"] for r in sorted(on_roof + on_strip, key=lambda r: -(r["total_s"] or 0.0))[:MOST_POINTS]}
+        points = records([r for r in on_roof if r["group"] in drawn], findings, reports)
+        strip = records([r for r in on_strip if r["group"] in drawn], findings, reports)
+        title = cut(gpu, 60) or "unknown GPU"
+        spec = None
+        if points or strip:
+            lines = charts.roofs(r for r in on_roof + on_strip if r["group"] in drawn)
+            spec = charts.chart(points, strip, lines, title=title).to_dict()
+            # The address of the schema is all it holds; a page that needs no network should name none.
+            spec.pop("$schema", None)
+        names = {r["source_sha256"]: cut(str(r["source"] or "unnamed report"), 80) for r in mine}
+        result.append(
+            Drawing(
+                title,
+                spec,
+                len(drawn),
+                [(str(number), names[sha]) for sha, number in reports.items()],
+                _caption(on_roof, on_strip, nowhere, len(on_roof) + len(on_strip) - len(drawn)),
+            )
+        )
+    return result
+
+
+def _caption(on_roof: Sequence[Row], on_strip: Sequence[Row], nowhere: Sequence[Row], undrawn: int) -> str:
+    launches = sum(r["launches"] for r in on_roof)
+    parts = [
+        f"{fig.count(len(on_roof), 'point')} on the roofline"
+        + (f" for {launches} launches (identical ones are one point)" if launches > len(on_roof) else "")
+    ]
+    if on_strip:
+        parts.append(f"{_those(on_strip)} no FLOP count or none to count: lower panel")
+    if nowhere:
+        parts.append(f"{_those(nowhere)} neither a FLOP nor a byte count: only in the table")
+    if undrawn:
+        parts.append(f"the {undrawn} that take the least time are not drawn")
+    return "; ".join(parts) + "."
+
+
+def _those(rows: Sequence[Row]) -> str:
+    share = sum(r["time_share"] or 0.0 for r in rows)
+    verb = "has" if len(rows) == 1 else "have"
+    return f"{fig.count(len(rows), 'kernel')} ({fig.percent(100 * share)} of the GPU time) {verb}"
+
+
+def svg(spec: dict[str, Any]) -> str:
+    """The chart as an SVG document."""
+    import vl_convert  # noqa: PLC0415  starts a JavaScript engine; only pictures need it
+
+    return str(vl_convert.vegalite_to_svg(spec))
+
+
+def png(spec: dict[str, Any], scale: float = 2.0) -> bytes:
+    """The chart as a PNG file, by default at twice its nominal size."""
+    import vl_convert  # noqa: PLC0415  starts a JavaScript engine; only pictures need it
+
+    return bytes(vl_convert.vegalite_to_png(spec, scale=scale))

@@ -1,0 +1,236 @@
+"""The default of ``ncuroof analyze``: kernels that own the time, findings by time at stake, notes, one summary line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ncuroof.reporters import _figures as fig
+from ncuroof.reporters._groups import (
+    FindingGroup,
+    Row,
+    finding_groups,
+    full_name,
+    gpu_names,
+    is_derived,
+    kernel_groups,
+    label,
+    launch_shape,
+    relevant_pct,
+    roof_sources,
+    skip_text,
+    totals,
+)
+from ncuroof.reporters._lines import NARROWEST, SEVERITY_COLOR, columns, paint, wrap
+from ncuroof.reporters._names import cut, shorten, visible
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ncuroof.model import Analysis
+    from ncuroof.reporters import RenderOptions
+
+NAME = "text"
+DESCRIPTION = "Kernels that own the time, findings and notes, for a terminal or a log."
+SUFFIX = ".txt"
+
+SHOWN = 20
+"""Kernels, and findings, shown unless asked otherwise."""
+
+
+def render(analysis: Analysis, options: RenderOptions) -> str:
+    """The report as plain text, at most ``options.width`` columns wide."""
+    width = max(options.width, NARROWEST)
+    groups = kernel_groups(analysis)
+    found = finding_groups(analysis, groups)
+    parts = [
+        _heading(analysis, groups, width),
+        _kernels(groups, options, width),
+        _findings([f for f in found if not f.is_data_note], groups, options, width),
+        _notes([f for f in found if f.is_data_note], analysis, options, width),
+    ]
+    if options.verbose:
+        parts.append(_provenance(analysis, groups, width))
+    parts.append(wrap(summary(analysis, verbose=options.verbose), width))
+    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+
+
+def _heading(analysis: Analysis, groups: pl.DataFrame, width: int) -> list[str]:
+    gpus = [cut(name, 40) if name else "unknown GPU" for name in gpu_names(groups)]
+    more = f" and {len(gpus) - 3} more GPUs" if len(gpus) > 3 else ""
+    sources = analysis.dataset.sources
+    where = cut(sources[0].name, 50) if len(sources) == 1 else fig.count(len(sources), "report")
+    return wrap(f"{where} on {', '.join(gpus[:3])}{more}", width) if gpus else wrap(where, width)
+
+
+def _kernels(groups: pl.DataFrame, options: RenderOptions, width: int) -> list[str]:
+    rows = list(groups.head(options.cap(SHOWN) or groups.height).iter_rows(named=True))
+    if not rows:
+        return []
+    many = any(r["launches"] > 1 for r in rows)
+    head = ["", "share", "GPU time", "verdict", "roof", "path"]
+    right = [True, True, True, False, True, False]
+    if many:
+        head.append("runs")
+        right.append(True)
+    cells = [head]
+    for r in rows:
+        derived = "~" if is_derived(r) and relevant_pct(r) is not None else ""
+        cells.append(
+            [
+                str(r["group"] + 1),
+                fig.percent(100 * r["time_share"] if r["time_share"] is not None else None),
+                fig.si(r["total_s"], "s"),
+                str(r["verdict"] or fig.UNKNOWN),
+                derived + fig.percent(relevant_pct(r)),
+                str(r["path"] or ("dram" if relevant_pct(r) is not None else fig.UNKNOWN)),
+                *([f"×{r['launches']}" if r["launches"] > 1 else ""] if many else []),
+            ]
+        )
+    lines = columns(cells, right)
+    start = max(len(line) for line in lines) + 2
+    names = ["kernel", *_names(rows, max(width - start, 16))]
+    out = [f"{line:<{start}}{name}" for line, name in zip(lines, names, strict=True)]
+    out[0] = paint(out[0], "bold", on=options.color)
+    rest = groups.slice(len(rows))
+    if rest.height:
+        share = rest["time_share"].sum()
+        out.append(
+            f"… and {fig.count(rest.height, 'more kernel')} with {fig.percent(100 * share)} of the GPU time (--limit 0 shows all)"
+        )
+    if any("~" in line[4] for line in cells[1:]):
+        out.append(paint("~ bytes or FLOPs derived, not counted", "dim", on=options.color))
+    if options.verbose:
+        out += ["", *_verdicts(rows, width)]
+    return out
+
+
+def _names(rows: list[Row], width: int) -> list[str]:
+    """Kernel names within ``width``; what tells two rows apart is added where their names alone would not."""
+    plain = [shorten(full_name(r), width) for r in rows]
+    twice = Counter(name for r, name in zip(rows, plain, strict=True) if not label(r))
+    names = []
+    for r, name in zip(rows, plain, strict=True):
+        told = visible(label(r))
+        if told:
+            room = width - len(told) - 3
+            names.append(f"{told} ({shorten(full_name(r), room)})" if room >= 12 else cut(told, width))
+        elif twice[name] > 1 and launch_shape(r):
+            shape = launch_shape(r).split(",")[0].removeprefix("grid ")
+            names.append(f"{shorten(full_name(r), max(width - len(shape) - 3, 8))} [{shape}]")
+        else:
+            names.append(name)
+    return names
+
+
+def _verdicts(rows: list[Row], width: int) -> list[str]:
+    lines = ["Why these verdicts"]
+    for r in rows:
+        facts = [
+            f"I {fig.number(r['intensity'])} FLOP/B" if r["intensity"] is not None else "",
+            f"W {fig.si(r['flop'], 'FLOP')} ({visible(str(r['flop_source']))})" if r["flop"] is not None else "",
+            f"Q {fig.si(r['traffic_bytes'], 'byte')} ({visible(str(r['traffic_bytes_source']))})"
+            if r["traffic_bytes"] is not None
+            else "",
+            launch_shape(r),
+        ]
+        text = "; ".join([str(r["verdict_reason"] or "no reason given"), *(f for f in facts if f)])
+        lines += wrap(visible(text), width, "     ", f"{r['group'] + 1:>3}  ")
+    return lines
+
+
+def _findings(found: list[FindingGroup], groups: pl.DataFrame, options: RenderOptions, width: int) -> list[str]:
+    if not found:
+        return []
+    title = "Findings, most time at stake first"
+    lines = [paint(title, "bold", on=options.color)]
+    shown = found[: options.cap(SHOWN)]
+    for f in shown:
+        row = f.row
+        severity = str(row["severity"])
+        voice = {"nsight": " (Nsight)", "both": " (Nsight agrees)"}.get(str(row["voice"]), "")
+        lead = f"{fig.si(f.stake_s, 's'):>8}  "
+        head = f"{visible(str(row['code']))} {visible(str(row['name']))}"
+        tail = f"  {severity}{voice}"
+        where = _where(f, groups, width - len(lead) - len(head) - len(tail) - 2)
+        lines.append(
+            lead
+            + paint(head, "bold", on=options.color)
+            + paint(tail, SEVERITY_COLOR.get(severity, "dim"), on=options.color)
+            + (f"  {where}" if where else "")
+        )
+        lines += wrap(visible(str(row["message"] or "")), width, " " * 10)
+        if row["advice"]:
+            lines += wrap(visible(str(row["advice"])), width, " " * 12, " " * 10 + "→ ")
+    rest = found[len(shown) :]
+    if rest:
+        at_stake = sum(f.stake_s or 0.0 for f in rest)
+        stake = f", {fig.si(at_stake, 's')} at stake in sum" if at_stake else ""
+        lines += wrap(f"… and {fig.count(len(rest), 'more finding')}{stake} (--limit 0 shows all)", width)
+    return lines
+
+
+def _where(f: FindingGroup, groups: pl.DataFrame, width: int) -> str:
+    if f.group is None:
+        return cut(str(f.row["kernel"]), max(width, 12)) if f.row["kernel"] else ""
+    times = f" ×{f.launches}" if f.launches > 1 else ""
+    number = f"#{f.group + 1} "
+    name = shorten(full_name(groups.row(f.group, named=True)), max(width - len(times) - len(number), 8))
+    return f"{number}{name}{times}"
+
+
+def _notes(found: list[FindingGroup], analysis: Analysis, options: RenderOptions, width: int) -> list[str]:
+    """Data-quality findings once per code, then what the readers had to say once per kind."""
+    lines: list[str] = []
+    by_code: dict[str, list[FindingGroup]] = {}
+    for f in found:
+        by_code.setdefault(str(f.row["code"]), []).append(f)
+    for code, members in sorted(by_code.items()):
+        kernels = sum(f.launches for f in members)
+        where = f" ({fig.count(kernels, 'kernel')})" if kernels else ""
+        lines += wrap(visible(f"{code} {members[0].row['message']}{where}"), width, "       ", "  ")
+        if options.verbose and members[0].row["advice"]:
+            lines += wrap(visible(str(members[0].row["advice"])), width, "         ", "       → ")
+    by_kind: dict[str, list[str]] = {}
+    for note in analysis.dataset.notes:
+        by_kind.setdefault(note.kind, []).append(f"{note.source}: {note.message}" if note.source else note.message)
+    for messages in by_kind.values():
+        more = f" (and {len(messages) - 1} more like it)" if len(messages) > 1 and not options.verbose else ""
+        for message in messages if options.verbose else messages[:1]:
+            lines += wrap(visible(message) + more, width, "    ", "  ")
+    return [paint("Notes", "bold", on=options.color), *lines] if lines else []
+
+
+def _provenance(analysis: Analysis, groups: pl.DataFrame, width: int) -> list[str]:
+    lines = ["Roofs"]
+    for gpu, which, source, value, launches in roof_sources(groups):
+        unit = "byte/s" if which == "DRAM" else "FLOP/s"
+        text = f"{cut(gpu, 40) or 'unknown GPU'}: {which} up to {fig.si(value, unit)}, {source} ({fig.count(launches, 'launch')[:-1] + 'es' if launches != 1 else '1 launch'})"
+        lines += wrap(visible(text), width, "    ", "  ")
+    if analysis.skips:
+        lines += ["", "Not judged"]
+        for skip in sorted(analysis.skips, key=lambda s: s.code):
+            lines += wrap(visible(skip_text(skip, analysis.kernels.height)), width, "    ", "  ")
+    lines += ["", "Read"]
+    for source in analysis.dataset.sources:
+        text = f"{source.name} as {source.format}: {source.recognised}; sha256 {source.sha256[:12]}"
+        lines += wrap(visible(text), width, "    ", "  ")
+    return lines
+
+
+def summary(analysis: Analysis, *, verbose: bool) -> str:
+    """``12 kernels, 3.4 ms GPU time; 5 findings: 2 warnings, 3 infos; 3 rules could not judge up to 7 kernels: …``."""
+    t = totals(analysis)
+    parts = [
+        f"{fig.count(t.kernels, 'kernel')}, {fig.si(t.duration_s, 's') if t.duration_s is not None else 'unknown'} GPU time"
+    ]
+    found = sum(t.by_severity.values())
+    kinds = ", ".join(fig.count(number, severity) for severity, number in t.by_severity.items())
+    parts.append(f"{fig.count(found, 'finding')}: {kinds}" if found else "no findings")
+    if t.skipped_rules:
+        hint = "" if verbose else ": see --verbose"
+        what = fig.count(t.skipped_kernels, "kernel")
+        parts.append(
+            f"{fig.count(t.skipped_rules, 'rule')} could not judge {'up to ' if t.skipped_rules > 1 else ''}{what}{hint}"
+        )
+    return "; ".join(parts)
