@@ -1,0 +1,200 @@
+"""Adds to each kernel the roofs it may be judged by, each with its source; one Polars expression per path.
+
+Order unless the user chooses: the report's own dense peak at the clock of that run; else the highest rate measured on
+exactly that variant; else device attributes (SMs × dense rate × clock); else the data sheet of exactly that variant.
+A measured rate was reached at full clocks: where the run was locked to a lower clock, the peak at that clock is the
+ceiling and replaces it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ncuroof.errors import UsageError
+from ncuroof.roofs import devices
+from ncuroof.roofs.record import SOURCES
+from ncuroof.tables import PATHS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+MEMORY_CLOCK_TOLERANCE = 0.15
+"""A DRAM peak further than this from the nominal one is doubted (time base of short kernels is off by up to 50 %)."""
+
+SHORT_S = 20e-6
+"""Below this duration a DRAM clock that is off is a fault of the time base, above it a memory power state can be real."""
+
+CLOCK_TOLERANCE = 0.02
+"""An SM clock above the maximum by more than this is impossible and a fault of the time base."""
+
+INPUTS: dict[str, pl.DataType] = {
+    **devices.KEYS,
+    **{f"peak_flop_s_{path}": pl.Float64() for path in PATHS if not path.startswith("int")},
+    **{f"peak_op_s_{path}": pl.Float64() for path in PATHS if path.startswith("int")},
+    "peak_bytes_s_dram": pl.Float64(),
+    "peak_bytes_s_l2": pl.Float64(),
+    "peak_bytes_s_l1": pl.Float64(),
+    "sm_hz": pl.Float64(),
+    "clock_max_hz": pl.Float64(),
+    "memory_clock_hz": pl.Float64(),
+    "memory_bus_bits": pl.Float64(),
+    "duration_s": pl.Float64(),
+}
+"""Columns of the kernels table that are used; a column that is absent counts as null."""
+
+
+def complete(kernels: pl.DataFrame) -> pl.DataFrame:
+    """The columns of :data:`INPUTS` alone, cast, absent ones null, NaN and values that are not positive as null."""
+    columns = []
+    for name, dtype in INPUTS.items():
+        if name not in kernels.columns:
+            columns.append(pl.lit(None, dtype=dtype).alias(name))
+        elif dtype == pl.Float64():
+            value = pl.col(name).cast(pl.Float64)
+            columns.append(pl.when(value.is_finite() & (value > 0)).then(value).alias(name))
+        else:
+            columns.append(pl.col(name).cast(dtype))
+    if not kernels.columns:
+        return pl.DataFrame(schema=INPUTS)
+    return kernels.select(columns)
+
+
+def attach(
+    kernels: pl.DataFrame,
+    *,
+    order: Sequence[str] = SOURCES,
+    only: str | None = None,
+    roofs_file: Path | None = None,
+) -> pl.DataFrame:
+    """Add the roofs of every kernel.
+
+    Args:
+        kernels: the kernels table; see :data:`INPUTS` for the columns used.
+        order: sources to try, first that knows wins.
+        only: use this source alone: report, measured, device, datasheet or user.
+        roofs_file: TOML file of the user's roofs, which go before all others (see :mod:`ncuroof.roofs.files`).
+
+    Returns:
+        ``kernels`` with ``roof_bytes_s``, ``roof_bytes_s_l2``, ``roof_bytes_s_l1`` (byte/s) and, for each path,
+        ``roof_flop_s_<path>`` (dense FLOP/s; operations per second on integer paths), each with a ``*_source`` column.
+        Columns of these names that were there before are replaced. Unknown is null, in both.
+
+    Raises:
+        UsageError: for a source that does not exist.
+        ConfigError: for a faulty ``roofs_file``.
+    """
+    chosen = _order(order, only)
+    user = []
+    if roofs_file is not None:
+        from ncuroof.roofs import files  # noqa: PLC0415  only where the user has a file
+
+        user = files.load(roofs_file)
+    inputs = complete(kernels)
+    known, number = devices.table(inputs, user)
+    frame = inputs.hstack(known[number])
+    outputs = []
+    for path in PATHS:
+        outputs += _pick(f"roof_flop_s_{path}", _compute(path), chosen)
+    outputs += _pick("roof_bytes_s", _dram(), chosen)
+    outputs += _pick("roof_bytes_s_l2", _cache("l2"), chosen)
+    outputs += _pick("roof_bytes_s_l1", _cache("l1"), chosen)
+    roofs = frame.select(outputs)
+    return kernels.drop(roofs.columns, strict=False).hstack(roofs)
+
+
+def _order(order: Sequence[str], only: str | None) -> tuple[str, ...]:
+    wanted = (only,) if only is not None else ("user", *order)
+    unknown = [source for source in wanted if source not in (*SOURCES, "user")]
+    if unknown:
+        msg = f"{unknown[0]} is no source of roofs; choose from {', '.join((*SOURCES, 'user'))}"
+        raise UsageError(msg)
+    return tuple(dict.fromkeys(wanted))
+
+
+_Candidates = dict[str, tuple[pl.Expr, pl.Expr]]
+
+
+def _pick(name: str, candidates: _Candidates, order: Sequence[str]) -> list[pl.Expr]:
+    """The first known value in order, and the source that goes with it."""
+    used = [candidates[source] for source in order if source in candidates]
+    if not used:
+        return [pl.lit(None, dtype=pl.Float64).alias(name), pl.lit(None, dtype=pl.String).alias(f"{name}_source")]
+    value = pl.coalesce([v for v, _ in used])
+    text = pl.coalesce([pl.when(v.is_not_null()).then(t) for v, t in used])
+    return [value.alias(name), text.alias(f"{name}_source")]
+
+
+def _compute(path: str) -> _Candidates:
+    """Candidates for the flat part of one path."""
+    clock_max = pl.coalesce("clock_max_hz", "table_clock_hz")
+    impossible = (pl.col("sm_hz") > clock_max * (1 + CLOCK_TOLERANCE)).fill_null(value=False)
+    peak = pl.col(f"peak_op_s_{path}" if path.startswith("int") else f"peak_flop_s_{path}")
+    report = pl.when(impossible).then(peak * clock_max / pl.col("sm_hz")).otherwise(peak)
+    report_text = (
+        pl.when(impossible)
+        .then(pl.lit("report: own dense peak at the maximum clock (the measured clock is impossible)"))
+        .otherwise(pl.lit("report: own dense peak at the measured clock"))
+    )
+    plausible = pl.when(~impossible).then(pl.col("sm_hz"))
+    clock = pl.coalesce(plausible, "clock_max_hz")
+    clock_text = (
+        pl.when(plausible.is_not_null()).then(pl.lit("measured clock")).otherwise(pl.lit("maximum clock of the device"))
+    )
+    sms = pl.coalesce(pl.col("sm_count").cast(pl.Float64), pl.col("table_sms"))
+    device = sms * pl.col(f"rate_{path}") * clock
+    device_text = pl.concat_str(
+        pl.lit("device: SMs × dense rate per cycle × "), clock_text, pl.lit(" ("), pl.col("rates_source"), pl.lit(")")
+    )
+    measured = pl.col(f"measured_{path}")
+    at_this_clock = sms * pl.col(f"rate_{path}") * plausible
+    capped = (at_this_clock < measured).fill_null(value=False)
+    measured_text = (
+        pl.when(capped)
+        .then(pl.concat_str(pl.lit("device: peak at this run's clock, below the "), pl.col(f"measured_{path}_source")))
+        .otherwise(pl.col(f"measured_{path}_source"))
+    )
+    return {
+        "user": (pl.col(f"user_{path}"), pl.col(f"user_{path}_source")),
+        "report": (report, report_text),
+        "measured": (pl.when(capped).then(at_this_clock).otherwise(measured), measured_text),
+        "device": (device, device_text),
+        "datasheet": (pl.col(f"datasheet_{path}"), pl.col(f"datasheet_{path}_source")),
+    }
+
+
+def _dram() -> _Candidates:
+    """Candidates for the DRAM slope."""
+    attribute = pl.col("memory_clock_hz") * 2 * pl.col("memory_bus_bits") / 8
+    nominal = pl.coalesce(attribute, "table_nominal_bytes_s", "datasheet_dram")
+    peak = pl.col("peak_bytes_s_dram")
+    short = (pl.col("duration_s") < SHORT_S).fill_null(value=True)
+    high = peak > nominal * (1 + MEMORY_CLOCK_TOLERANCE)
+    low = (peak < nominal * (1 - MEMORY_CLOCK_TOLERANCE)) & short
+    doubted = (high | low).fill_null(value=False)
+    report_text = (
+        pl.when(doubted)
+        .then(
+            pl.lit(
+                "report: nominal peak (the measured DRAM clock is off by more than 15 %: time base of a short kernel)"
+            )
+        )
+        .otherwise(pl.lit("report: own peak at the measured DRAM clock"))
+    )
+    return {
+        "user": (pl.col("user_dram"), pl.col("user_dram_source")),
+        "report": (pl.when(doubted).then(nominal).otherwise(peak), report_text),
+        "measured": (pl.col("measured_dram"), pl.col("measured_dram_source")),
+        "device": (attribute, pl.lit("device: memory clock × 2 × bus width / 8")),
+        "datasheet": (pl.col("datasheet_dram"), pl.col("datasheet_dram_source")),
+    }
+
+
+def _cache(level: str) -> _Candidates:
+    """Candidates for a cache's slope: only reports and users know."""
+    return {
+        "user": (pl.col(f"user_{level}"), pl.col(f"user_{level}_source")),
+        "report": (pl.col(f"peak_bytes_s_{level}"), pl.lit("report: own peak at the measured clock")),
+    }
