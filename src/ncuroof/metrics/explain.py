@@ -1,0 +1,134 @@
+"""Says for one kernel how each quantity was obtained, and what was missing for the better ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ncuroof.metrics.catalogue import Candidate, Quantity, Term, quantities
+from ncuroof.metrics.engine import Context, applies, evaluated
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A candidate that was not used: its expression, and why."""
+
+    expression: str
+    source: str
+    lacks: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How one quantity of one kernel was obtained.
+
+    Attributes:
+        quantity, unit, meaning: the column.
+        value: in ``unit``; text for text columns; None where unknown.
+        source: label of the candidate chosen; None where unknown.
+        expression: the candidate chosen, as text; None where unknown.
+        cite: where its meaning was read or how it was checked.
+        missed: better candidates that could not be used, in order; all of them where the value is unknown.
+    """
+
+    quantity: str
+    unit: str
+    meaning: str
+    value: float | str | bool | None
+    source: str | None
+    expression: str | None
+    cite: str
+    missed: tuple[Missed, ...]
+
+
+def _weighted(term: Term) -> str:
+    name = term.name
+    if term.optional:
+        name = f"[{name}]"
+    if term.weight == 1.0:
+        return name
+    if term.weight == -1.0:
+        return f"−{name}"
+    return f"{term.weight:g}·{name}"
+
+
+def expression(candidate: Candidate) -> str:
+    """A candidate as text: ``(a + 2·b) × 32 × duration_s ÷ c``; ``[a]`` may be absent, ``f(a, b)`` is a function."""
+    if candidate.function is not None:
+        inner = ", ".join(t.name for t in candidate.needs[:4]) + (", …" if len(candidate.needs) > 4 else "")
+        return f"{candidate.function}({inner})"
+    text = " + ".join(_weighted(t) for t in candidate.add).replace("+ −", "− ")
+    if len(candidate.add) > 1:
+        text = f"({text})"
+    if candidate.factor != 1.0:
+        text += f" × {candidate.factor:g}"
+    text += "".join(f" × {t.name}" for t in candidate.times)
+    return text + "".join(f" ÷ {t.name}" for t in candidate.divide)
+
+
+def _lacks(candidate: Candidate, of: Context) -> tuple[str, ...]:
+    """Operands of a candidate that the launch has no value for."""
+    names = []
+    for term in candidate.operands:
+        values = of.values[term.name] if term.quantity else of.metrics.get(term.name)
+        absent = values is None or (isinstance(values, np.ndarray) and not np.isfinite(values[0]))
+        if absent and not term.optional:
+            names.append(term.name)
+    return tuple(dict.fromkeys(names))
+
+
+def _missed(candidate: Candidate, of: Context) -> Missed:
+    lacks = _lacks(candidate, of)
+    if not applies(candidate, of)[0]:
+        reason = "not for this chip or version"
+    elif lacks:
+        reason = "lacks " + ", ".join(lacks)
+    else:
+        reason = "gives no usable value"
+    return Missed(expression(candidate), candidate.source, lacks, reason)
+
+
+def _of_quantity(quantity: Quantity, of: Context) -> Explanation:
+    chosen = int(of.chosen[quantity.name][0])
+    value = of.values[quantity.name][0]
+    if not quantity.is_text:
+        number = float(value)
+        value = None if np.isnan(number) else bool(number) if quantity.kind == "flag" else number
+    better = quantity.candidates if chosen < 0 else quantity.candidates[:chosen]
+    taken = quantity.candidates[chosen] if chosen >= 0 else None
+    return Explanation(
+        quantity=quantity.name,
+        unit=quantity.unit,
+        meaning=quantity.meaning,
+        value=value,
+        source=of.sources[quantity.name][0],
+        expression=expression(taken) if taken else None,
+        cite=taken.cite if taken else "",
+        missed=tuple(_missed(c, of) for c in better),
+    )
+
+
+def explain(launch: pl.DataFrame, metrics: pl.DataFrame) -> tuple[Explanation, ...]:
+    """How each quantity of one kernel was obtained.
+
+    Args:
+        launch: its row of the launches table.
+        metrics: the metrics table; rows of other results are passed over.
+
+    Returns:
+        One entry per quantity, intermediates (``_…``) included, each after those it is built from.
+
+    Raises:
+        ValueError: when ``launch`` is not exactly one row.
+    """
+    if launch.height != 1:
+        msg = f"explain takes one launch, not {launch.height}"
+        raise ValueError(msg)
+    of = evaluated(launch, metrics)
+    return tuple(_of_quantity(q, of) for q in quantities())

@@ -1,0 +1,119 @@
+"""What does not fit a structured row of the counter tables: named functions, referenced by name from the rows.
+
+Each takes the evaluation context and its candidate and gives one value per launch, NaN (or None) where it cannot say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ncuroof.metrics import tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ncuroof.metrics.catalogue import Candidate
+    from ncuroof.metrics.engine import Context
+
+    Floats = NDArray[np.float64]
+
+WITHOUT_DRAM_COUNTERS = (72, 87, 110, 121)
+"""Xavier, Orin, Thor, GB10: memory shared with the CPU, no frame buffer units (NVIDIA's metric catalogue)."""
+
+PHANTOM_SHARE = 0.25
+"""HFMA2 work below this share of all other work is taken for register moves (64 of 64 kernels on CC 8.0 and 9.0)."""
+
+
+def product(of: Context, candidate: Candidate) -> Floats | None:
+    """Product of columns of the launches table."""
+    total = np.ones(of.size)
+    for name in candidate.args["columns"]:
+        total = total * of.launches[name].cast(float).to_numpy()
+    return total
+
+
+def dram_counters_absent(of: Context, _candidate: Candidate) -> Floats | None:
+    """1 where the chip has no DRAM counters, 0 where it has, NaN where the chip is unknown."""
+    return np.where(of.cc == 0, np.nan, np.isin(of.cc, WITHOUT_DRAM_COUNTERS).astype(float))
+
+
+def fp16_without_phantom(of: Context, _candidate: Candidate) -> Floats | None:
+    """FP16 vector work, 0 where it is only register moves.
+
+    Compilers write ``HFMA2 Rx, -RZ, RZ, imm, imm`` to load a constant. Without the instructions themselves, FP16 work
+    counts only if there are half additions or multiplications and 4·hfma exceeds a quarter of all other work.
+    """
+    raw = of.values["flop_fp16_vector_raw"]
+    plain = of.values["fp16_add"] + of.values["fp16_mul"]
+    other = sum(np.nan_to_num(of.values[name]) for name in ("flop_fp32", "flop_fp64", "flop_tensor"))
+    real = (plain > 0) & (4 * of.values["fp16_fma"] > PHANTOM_SHARE * other)
+    return np.where(np.isfinite(raw), np.where(real, raw, 0.0), np.nan)
+
+
+def _parallel(pairs: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Work and peak of several kinds of work together: total work over the sum of the times each would take.
+
+    A kind with no work plays no part; a kind with work but no peak makes the result unknown.
+    """
+    work = sum((np.nan_to_num(w) for w, _ in pairs), np.zeros_like(pairs[0][0]))
+    time = sum((np.where(np.nan_to_num(w) > 0, w / p, 0.0) for w, p in pairs), np.zeros_like(pairs[0][0]))
+    return work, np.where(work > 0, work / time, np.nan)
+
+
+def _type_peak(of: Context, row: tensor.TensorType, *, halved: bool) -> Floats:
+    """Dense peak of one type: of the opcodes that worked, else the fastest opcode's, else the type's own.
+
+    ``halved`` admits half the peak of an aggregate, which is a sparse one.
+    """
+    own: Floats = of.values[row.peak]
+    if not halved:
+        own = np.where(of.sources[row.peak] == np.array(tensor.HALVED, dtype=object), np.nan, own)
+    if not row.parts:
+        return own
+    work, used = _parallel([(of.values[tensor.part_work(p)], of.values[tensor.part_peak(p)]) for p in row.parts])
+    fastest = np.fmax.reduce([of.values[tensor.part_peak(p)] for p in row.parts])
+    return np.where(work > 0, used, np.where(np.isfinite(fastest), fastest, own))
+
+
+def tensor_peak(of: Context, candidate: Candidate) -> Floats | None:
+    """Dense peak of a path for what was really used; without work, that of its first type with a known peak."""
+    rows = [t for t in tensor.types() if t.path == candidate.args["path"]]
+    peaks = {row.name: _type_peak(of, row, halved=candidate.args["halved"]) for row in rows}
+    together = [t for t in rows if t.covers]
+    apart = [t for t in rows if not t.covers]
+    work, used = _parallel([(of.values[t.work], peaks[t.name]) for t in apart])
+    for row in together:
+        whole = np.nan_to_num(of.values[row.work])
+        used = np.where(whole > 0, peaks[row.name], used)
+        work = np.maximum(work, whole)
+    idle = np.full(of.size, np.nan)
+    for row in (*apart, *together):
+        idle = np.where(np.isfinite(idle), idle, peaks[row.name])
+    return np.where(work > 0, used, idle)
+
+
+def tensor_family(of: Context, _candidate: Candidate) -> list[str | None]:
+    """The opcode families with work, joined by ``+``; None where the counters do not tell."""
+    names: list[str | None] = [None] * of.size
+    for part in tensor.parts():
+        for index in np.flatnonzero(np.nan_to_num(of.values[tensor.part_work(part)]) > 0):
+            known = (names[index] or "").split("+") if names[index] else []
+            if tensor.family(part) not in known:
+                names[index] = "+".join([*known, tensor.family(part)])
+    return names
+
+
+REGISTRY: dict[str, Callable[[Context, Candidate], Floats | None]] = {
+    "product": product,
+    "dram_counters_absent": dram_counters_absent,
+    "fp16_without_phantom": fp16_without_phantom,
+    "tensor_peak": tensor_peak,
+}
+"""Functions that give numbers."""
+
+TEXT_REGISTRY: dict[str, Callable[[Context, Candidate], list[str | None]]] = {"tensor_family": tensor_family}
+"""Functions that give text."""
