@@ -24,20 +24,14 @@ def per_report(
     """One finding per report that holds kernels for which ``concerned`` is true.
 
     ``message`` and ``advice`` get a row with ``count`` (kernels concerned), ``total`` (kernels of the report),
-    ``which`` ("all 5 kernels" or "3 of 5 kernels"), ``time`` (their summed duration, s) and the ``carry`` aggregates.
+    ``which`` ("all 5 kernels" or "3 of 5 kernels") and the ``carry`` aggregates over the kernels concerned.
     """
     holds = concerned.fill_null(value=False)
-    frame = (
-        kernels.with_columns(_holds=holds)
-        .group_by("source_sha256", "source", maintain_order=True)
-        .agg(
-            pl.col("_holds").sum().alias("count"),
-            pl.len().alias("total"),
-            pl.col("duration_s").filter(pl.col("_holds")).sum().alias("time"),
-            *(expr.filter(pl.col("_holds")) for expr in carry),
-        )
-        .filter(pl.col("count") > 0)
-    )
+    frame = kernels.with_columns(_holds=holds)
+    group = ["source_sha256", "source"]
+    totals = frame.group_by(group, maintain_order=True).agg(pl.len().alias("total"))
+    counts = frame.filter("_holds").group_by(group, maintain_order=True).agg(pl.len().alias("count"), *carry)
+    frame = totals.join(counts, on=group, how="inner", maintain_order="left")
     rows = []
     for row in frame.iter_rows(named=True):
         noun = "kernel" if row["total"] == 1 else "kernels"

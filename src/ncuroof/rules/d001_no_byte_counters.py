@@ -8,7 +8,8 @@ Why it matters
     Without Q there is no arithmetic intensity and no bandwidth roof: the kernel cannot be placed.
 
 How it decides
-    ``dram_bytes`` is null and the chip has DRAM counters (where it has none, D003 says so).
+    ``dram_bytes`` is null and the chip has DRAM counters (where it has none, D003 says so). A launch with an annotated
+    shape is still placed, by the bytes its shape demands.
 
 What to do
     Profile with the roofline tier of ``ncuroof collect``, or add dram__bytes_read.sum and dram__bytes_write.sum
@@ -45,6 +46,11 @@ def check(kernels: pl.DataFrame, _limits: Mapping[str, float]) -> pl.DataFrame:
     return per_report(
         kernels,
         missing,
-        message=lambda r: f"{r['which']}: no DRAM byte counters, so no arithmetic intensity and no bandwidth roof",
+        carry=(pl.col("traffic_bytes").is_not_null().all().alias("by_formula"),),
+        message=lambda r: (
+            f"{r['which']}: no DRAM byte counters; placed by the bytes that the annotated shape demands"
+            if r["by_formula"]
+            else f"{r['which']}: no DRAM byte counters, so no arithmetic intensity and no bandwidth roof"
+        ),
         advice="Collect the roofline tier (`ncuroof collect`), or add dram__bytes_read.sum and dram__bytes_write.sum.",
     )

@@ -56,7 +56,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         (pl.col("clock_control") == "base") & low,
         carry=(share.alias("share"), pl.col("clock_control_source").first()),
         message=_message,
-        advice="For the time of the real program profile with --clock-control none; percentages of the roof hold as they are.",
+        advice="For the time of the real program profile with --clock-control none; the percentages hold as they are.",
     )
 
 

@@ -48,7 +48,7 @@ def check(kernels: pl.DataFrame, _limits: Mapping[str, float]) -> pl.DataFrame:
         (pl.col("cache_control") == "all") & could,
         carry=(pl.col("cache_control_source").first(),),
         message=lambda r: (
-            f"{r['which']}: caches flushed before every pass ({r['cache_control_source']}), so data that stays in L2 in "
+            f"{r['which']}: caches flushed before every pass ({r['cache_control_source']}), so what stays in L2 in "
             "the real program was read from DRAM here"
         ),
         advice="To see L2 residency, collect with warm caches too (`ncuroof collect --cache both`).",

@@ -46,29 +46,37 @@ def check(_kernels: pl.DataFrame, _limits: Mapping[str, float]) -> pl.DataFrame:
 
 
 def summarize(skips: Sequence[Skip], rules: Sequence[Rule]) -> pl.DataFrame:
-    """One note per collection tier that would have let more rules judge."""
+    """One note that names, for each collection tier, the rules it would have let judge more kernels."""
     tiers: dict[str, list[Skip]] = defaultdict(list)
     by_code = {r.CODE: r for r in rules}
     for skip in skips:
         tiers[by_code[skip.code].TIER].append(skip)
-    rows = []
-    for tier, group in tiers.items():
-        names = ", ".join(f"{s.code} ({s.count})" for s in group)
-        rows.append(
+    if not tiers:
+        return none()
+    advice = "; ".join(f"the {tier} tier brings what {_codes(group)} need" for tier, group in tiers.items())
+    evidence = [
+        {
+            "metric": f"{s.code} skipped",
+            "value": float(s.count),
+            "unit": "kernels",
+            "limit": None,
+            "source": f"lacks {', '.join(s.missing)}",
+        }
+        for group in tiers.values()
+        for s in group
+    ]
+    return report_findings(
+        [
             {
-                "message": f"kernels that rules could not judge for want of counters: {names}",
-                "advice": f"Collect with the tier: {tier}.",
+                "message": "kernels that rules could not judge for want of counters: "
+                + ", ".join(f"{s.code} {s.count}" for s in sorted(skips, key=lambda s: s.code)),
+                "advice": f"Collect more (`ncuroof collect --tier ...`): {advice}.",
                 "confidence": "high",
-                "evidence": [
-                    {
-                        "metric": f"{s.code} skipped",
-                        "value": float(s.count),
-                        "unit": "kernels",
-                        "limit": None,
-                        "source": ", ".join(s.missing),
-                    }
-                    for s in group
-                ],
+                "evidence": evidence,
             }
-        )
-    return report_findings(rows) if rows else none()
+        ]
+    )
+
+
+def _codes(skips: Sequence[Skip]) -> str:
+    return ", ".join(s.code for s in skips)

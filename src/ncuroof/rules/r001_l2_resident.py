@@ -41,7 +41,7 @@ CODE = "R001"
 NAME = "l2-resident"
 SEVERITY = "warning"
 NEEDS = ("duration_s", ("compulsory_bytes", "l2_hit_pct"))
-TIER = "roofline, with annotated shapes"
+TIER = "roofline"
 LIMITS = {
     "above_roof": Limit(
         1.05,

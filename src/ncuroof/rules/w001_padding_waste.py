@@ -46,7 +46,7 @@ CODE = "W001"
 NAME = "padding-waste"
 SEVERITY = "warning"
 NEEDS = ("useful_flop", "duration_s", "roof_flop_s", "roof_bytes_s", "traffic_bytes")
-TIER = "roofline, with annotated shapes"
+TIER = "roofline"
 LIMITS = {
     "executed_over_useful": Limit(
         1.25,
@@ -151,5 +151,6 @@ def _message(k: Row) -> str:
         what = f"takes as long as M = {k['_top_m']}, so it executes at least {digits(k['_ratio'])} x the useful work"
     return (
         f"M = {k['op_m']} {what} ({si(k['_executed'], 'FLOP')} for {si(k['useful_flop'], 'FLOP')}), and with "
-        f"it lies right of the ridge point: intensity {digits(k['_padded_intensity'])} against {digits(k['ridge'])} FLOP/byte"
+        f"it lies right of the ridge point: intensity {digits(k['_padded_intensity'])} against "
+        f"{digits(k['ridge'])} FLOP/byte"
     )
