@@ -111,16 +111,7 @@ def launch_floor() -> pl.Expr:
 def _with_work(frame: pl.DataFrame) -> pl.DataFrame:
     """W per path and over all of them; useful work stands in where no counter tells."""
     works = [pl.col(work_column(p)) for p in PATHS]
-    tensor_known = pl.any_horizontal(pl.col(work_column(p)).is_not_null() for p in TENSOR_PATHS)
-    executed = pl.when(pl.any_horizontal(w.is_not_null() for w in works)).then(pl.sum_horizontal(works))
-    # Without tensor counters a sum of zero may be a matrix product on tensor cores: only the activity can rule it out.
-    has_tensor_cores = pl.col("cc_major") >= 7
-    idle = (pl.col("tensor_pct") < TENSOR_ACTIVE_PCT).fill_null(value=False)
-    complete = tensor_known | idle | ~has_tensor_cores.fill_null(value=True)
-    frame = frame.with_columns(_executed=executed, _complete=complete.fill_null(value=False))
-    frame = frame.with_columns(
-        _executed=pl.when((pl.col("_executed") > 0) | pl.col("_complete")).then(pl.col("_executed")),
-    )
+    frame = frame.with_columns(_executed=_executed_work(works))
     frame = _with_annotated_path(frame)
     times = [
         pl.when(pl.col(work_column(p)) > 0).then(pl.col(work_column(p)) / pl.col(roof_column(p))).alias(f"_t_{p}")
@@ -160,6 +151,23 @@ def _with_work(frame: pl.DataFrame) -> pl.DataFrame:
         ),
         paths=pl.when(known & (pl.col("_executed") > 0)).then(_paths_text()),
     )
+
+
+def _executed_work(works: list[pl.Expr]) -> pl.Expr:
+    """The counted work over all paths; null where a path that may have done most of it was not counted.
+
+    A sum of zero is believed only where both the CUDA cores and the tensor cores were counted, or the tensor pipe is
+    known to have been idle: a matrix product without tensor counters, and a GEMV without FP32 counters, look like zero.
+    A busy tensor pipe without any count of its work makes the sum worthless.
+    """
+    tensor_known = pl.any_horizontal(pl.col(work_column(p)).is_not_null() for p in TENSOR_PATHS)
+    active = pl.col("tensor_pct")
+    idle = (active < TENSOR_ACTIVE_PCT).fill_null(value=False) | (pl.col("cc_major") < 7).fill_null(value=False)
+    complete = (tensor_known | idle) & pl.col("flop_fp32").is_not_null()
+    uncounted = ~tensor_known & (active >= TENSOR_ACTIVE_PCT).fill_null(value=False)
+    total = pl.sum_horizontal(works)
+    known = pl.any_horizontal(w.is_not_null() for w in works) & ((total > 0) | complete) & ~uncounted
+    return pl.when(known).then(total)
 
 
 def _source_of_work() -> pl.Expr:
