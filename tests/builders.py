@@ -1,4 +1,4 @@
-"""Builds kernels, findings and analyses with sane defaults: one keyword per field, an error for a field that is none."""
+"""Builds kernels, findings and analyses with sane defaults: one keyword per field, an error for an unknown one."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def analysis(
     skips: tuple[Skip, ...] = (),
     notes: tuple[Note, ...] = (),
 ) -> Analysis:
-    """An analysis of these kernels; findings are completed from the kernel they point at, and sorted as the rules do."""
+    """An analysis of these kernels; findings are completed from the kernel they point at and sorted by stake."""
     table = frame(kernels)
     placed = {c.name for c in tables.PLACEMENT}
     rows = []

@@ -107,7 +107,7 @@ def choose(name: str) -> Reporter:
         UsageError: when there is none; lists those that exist.
     """
     for reporter in reporters():
-        if reporter.NAME == name:
+        if name == reporter.NAME:
             return reporter
     known = ", ".join(r.NAME for r in reporters())
     msg = f"there is no output format {name!r}; known are {known}"

@@ -45,7 +45,7 @@ class Roof:
 
 
 def roofs(groups: Iterable[Record]) -> list[Roof]:
-    """The distinct roofs that kernels were judged by: per path, values within 12 % are one line at their weighted median.
+    """The distinct roofs that kernels were judged by; per path, values within 12 % are one line at their median.
 
     The slopes come first, then the flat parts from the highest down; at most eight, those that own most time.
     """
@@ -82,6 +82,10 @@ def _weighted_median(cluster: Sequence[tuple[float, float, str]], total: float) 
     return cluster[-1][0], cluster[-1][2]
 
 
+def _data(values: Sequence[Record]) -> Any:  # noqa: ANN401  altair leaves this class untyped
+    return alt.Data(values=list(values))  # type: ignore[no-untyped-call]
+
+
 def chart(
     points: Sequence[Record], strip: Sequence[Record], lines: Sequence[Roof], *, title: str = "", width: int = 860
 ) -> alt.VConcatChart:
@@ -107,7 +111,7 @@ def chart(
         key.append("tick: where the formula's bytes would put it")
     heading = alt.TitleParams(text=title, subtitle=" · ".join(key))
     whole = alt.vconcat(*panels, spacing=28, title=heading)
-    return whole.add_params(alt.param(name="report", value="all")).properties(config=_config())
+    return whole.add_params(_LEGEND, alt.param(name="report", value="all")).properties(config=_config())
 
 
 def _config() -> alt.Config:
@@ -153,7 +157,7 @@ def _config() -> alt.Config:
     )
 
 
-def _roofline(points: Sequence[Record], lines: Sequence[Roof], width: int) -> alt.LayerChart:
+def _roofline(points: Sequence[Record], lines: Sequence[Roof], width: int) -> Any:  # noqa: ANN401  altair types .properties() loosely
     x0, x1, y0, y1 = _domain(points, lines)
     x = alt.X(
         "intensity:Q",
@@ -170,7 +174,7 @@ def _roofline(points: Sequence[Record], lines: Sequence[Roof], width: int) -> al
     layers: list[Any] = _roof_layers(lines, (x0, x1, y0, y1), width)
     joined = [p for p in points if p.get("formula") is not None]
     if joined:
-        base = alt.Chart(alt.Data(values=[{k: p[k] for k in _JOIN_FIELDS} for p in joined])).transform_filter(_REPORT)
+        base = alt.Chart(_data([{k: p[k] for k in _JOIN_FIELDS} for p in joined])).transform_filter(_REPORT)
         layers += [
             base.mark_rule(color=INK, strokeWidth=1, opacity=0.55, clip=True).encode(
                 x=alt.X("formula:Q"), x2=alt.X2("intensity"), y=alt.Y("rate:Q"), opacity=_dimmed(0.55)
@@ -181,25 +185,25 @@ def _roofline(points: Sequence[Record], lines: Sequence[Roof], width: int) -> al
         ]
     crowd = len(points)
     marks = (
-        alt.Chart(alt.Data(values=list(points)))
+        alt.Chart(_data(points))
         .transform_filter(_REPORT)
         .mark_point(strokeWidth=1.4, clip=True)
         .encode(x=x, y=y, **_looks(crowd))
-        .add_params(_LEGEND, _zoom())
+        .add_params(_zoom())
     )
     return alt.layer(*layers, marks).properties(width=width, height=HEIGHT)
 
 
-def _strip(strip: Sequence[Record], width: int) -> alt.LayerChart:
+def _strip(strip: Sequence[Record], width: int) -> Any:  # noqa: ANN401  altair types .properties() loosely
     """Kernels without a FLOP count: percent of the bandwidth roof against duration."""
     top = max([100.0, *(p["bandwidth_pct"] for p in strip)]) * 1.06
     times = [p["seconds"] for p in strip] or [1e-6, 1e-3]
     low, high = min(times) / 1.8, max(times) * 1.8
     if high / low < 12:  # a decade at least, so that the axis has a tick
         low, high = math.sqrt(low * high) / 3.5, math.sqrt(low * high) * 3.5
-    roof = alt.Chart(alt.Data(values=[{"pct": 100, "label": "DRAM bandwidth roof"}]))
+    roof = alt.Chart(_data([{"pct": 100, "label": "DRAM bandwidth roof"}]))
     marks = (
-        alt.Chart(alt.Data(values=list(strip)))
+        alt.Chart(_data(strip))
         .transform_filter(_REPORT)
         .mark_point(strokeWidth=1.4, clip=True)
         .encode(
@@ -217,7 +221,6 @@ def _strip(strip: Sequence[Record], width: int) -> alt.LayerChart:
             ),
             **_looks(len(strip)),
         )
-        .add_params(_LEGEND)
     )
     return alt.layer(
         roof.mark_rule(color=INK, strokeWidth=1.6).encode(x="pct:Q"),
@@ -302,7 +305,7 @@ def _roof_layers(lines: Sequence[Roof], box: tuple[float, float, float, float], 
         {"x": f.value / best, "y": f.value, "x2": far_right, "y2": f.value, "width": 1.8 if i == 0 else 1.2}
         for i, f in enumerate(flats)
     ]
-    rule = alt.Chart(alt.Data(values=segments)).mark_rule(color=INK, clip=True)
+    rule = alt.Chart(_data(segments)).mark_rule(color=INK, clip=True)
     layers = [
         rule.encode(x="x:Q", y="y:Q", x2="x2", y2="y2", strokeWidth=alt.StrokeWidth("width:Q", scale=None, legend=None))
     ]
@@ -316,7 +319,7 @@ def _roof_layers(lines: Sequence[Roof], box: tuple[float, float, float, float], 
             texts.append({"x": x1, "y": f.value, "text": label})
     if texts:
         layers.append(
-            alt.Chart(alt.Data(values=texts))
+            alt.Chart(_data(texts))
             .mark_text(align="right", baseline="bottom", dx=-4, dy=-2, fontSize=11, color=INK, clip=True)
             .encode(x="x:Q", y="y:Q", text="text:N")
         )
@@ -326,7 +329,7 @@ def _roof_layers(lines: Sequence[Roof], box: tuple[float, float, float, float], 
         near = ridges and pixels * math.log10(ridges[-1]["y"] / f.value) < LABEL_GAP
         ridges.append({"x": here, "y": f.value, "text": "" if near else f"I* {fig.number(here)}"})
     if ridges:
-        base = alt.Chart(alt.Data(values=ridges)).encode(x="x:Q", y="y:Q")
+        base = alt.Chart(_data(ridges)).encode(x="x:Q", y="y:Q")
         layers += [
             base.mark_point(shape="circle", size=34, fill="white", stroke=INK, strokeWidth=1.3, opacity=1, clip=True),
             base.mark_text(align="left", baseline="top", dx=5, dy=4, fontSize=11, color=QUIET, clip=True).encode(
@@ -338,7 +341,7 @@ def _roof_layers(lines: Sequence[Roof], box: tuple[float, float, float, float], 
         at = x0 * 10 ** (span * min(0.36, max(0.2, 0.8 * math.log10(top / s.value / x0) / span)))
         label = f"DRAM {fig.si(s.value, 'byte/s')}"
         layers.append(
-            alt.Chart(alt.Data(values=[{"x": at, "y": s.value * at, "text": label}]))
+            alt.Chart(_data([{"x": at, "y": s.value * at, "text": label}]))
             .mark_text(align="right", dx=-8, dy=-6 - 13 * i, fontSize=11, color=INK, clip=True)
             .encode(x="x:Q", y="y:Q", text="text:N")
         )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from ncuroof.errors import NothingMeasuredError, UsageError
 from ncuroof.reporters import _figures as fig
-from ncuroof.reporters._groups import FindingGroup, Row, gpu_names
+from ncuroof.reporters._groups import FindingGroup, Row, finding_groups, gpu_names, kernel_groups
 from ncuroof.reporters._names import cut
 from ncuroof.reporters._points import by_group, records, split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import polars as pl
+    from ncuroof.model import Analysis
 
 MOST_POINTS = 5000
 """Distinct kernels drawn per GPU, those that own most time; more would make the page heavy and say nothing."""
@@ -105,3 +108,42 @@ def png(spec: dict[str, Any], scale: float = 2.0) -> bytes:
     import vl_convert  # noqa: PLC0415  starts a JavaScript engine; only pictures need it
 
     return bytes(vl_convert.vegalite_to_png(spec, scale=scale))
+
+
+def first(analysis: Analysis) -> tuple[dict[str, Any], list[str]]:
+    """The chart of the GPU with most time that has one, and the names of the other GPUs that have one.
+
+    Raises:
+        NothingMeasuredError: when no kernel has a place on a roofline.
+    """
+    groups = kernel_groups(analysis)
+    drawn = [d for d in drawings(groups, finding_groups(analysis, groups)) if d.spec is not None]
+    if not drawn or drawn[0].spec is None:
+        names = ", ".join(source.name for source in analysis.dataset.sources)
+        raise NothingMeasuredError(
+            cut(names, 200),
+            "no kernel with a byte count and a known roof",
+            "Profile with `ncuroof collect --tier roofline`, or name the roofs with --roofs.",
+        )
+    return drawn[0].spec, [d.gpu for d in drawn[1:]]
+
+
+def only_gpu(analysis: Analysis, name: str) -> Analysis:
+    """The part of an analysis that ran on GPUs whose name contains ``name`` in any case; rows keep their numbers.
+
+    Raises:
+        UsageError: when there is none; lists those that exist.
+    """
+    frame = analysis.kernels
+    names = frame["gpu_name"].unique(maintain_order=True).to_list()
+    chosen = [n for n in names if name.lower() in (n or "").lower()]
+    if not chosen:
+        known = ", ".join(cut(n or "unknown", 60) for n in names)
+        msg = f"--gpu {name}: no kernel ran on such a GPU; there are {known}"
+        raise UsageError(msg)
+    kernels = frame.filter(pl.col("gpu_name").is_in(chosen))
+    total = kernels["duration_s"].sum()
+    if total:
+        kernels = kernels.with_columns(time_share=pl.col("duration_s") / total)
+    findings = analysis.findings.filter(pl.col("row").is_null() | pl.col("row").is_in(kernels["row"].implode()))
+    return replace(analysis, kernels=kernels, findings=findings)

@@ -43,3 +43,8 @@ def finite(value: float | None) -> bool:
 def count(amount: int, noun: str) -> str:
     """``1 kernel``, ``12 kernels``."""
     return f"{amount} {noun}{'' if amount == 1 else 's'}"
+
+
+def launches(amount: int) -> str:
+    """``1 launch``, ``12 launches``."""
+    return f"{amount} launch{'' if amount == 1 else 'es'}"

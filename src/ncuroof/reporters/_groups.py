@@ -1,4 +1,4 @@
-"""Identical launches as one row, and what the findings say about them: the tables that every reporter for people prints."""
+"""Identical launches as one row with what was found on them: what every reporter for people prints."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ _SHOWN = (
     *(c.name for c in tables.PLACEMENT if c.name != "time_share"),
     "useful_flop",
     "compulsory_bytes",
+    "kernel_mangled",
     "clock_control",
     "cache_control",
     "cc_major",

@@ -44,6 +44,11 @@ SUFFIX = ".html"
 SHOWN = 500
 """Kernels in the table, and findings, unless asked otherwise."""
 LONGEST_NAME = 300
+HINT = (
+    "Hover over a point for its figures, click it for its row. Drag to pan, shift and wheel to zoom, "
+    "double-click to reset."
+)
+FOOT = "Percent of the roof is the least time the roof allows over the measured time."
 MARKS = {
     "memory-bound": ("●", "#0072B2"),
     "compute-bound": ("■", "#D55E00"),
@@ -67,14 +72,12 @@ def render(analysis: Analysis, options: RenderOptions) -> str:
         _controls(pictures),
         '<div id="chart"></div>',
         f'<p class="quiet" id="caption">{_text(pictures[0].caption if pictures else "No kernel.", 600)}</p>',
-        '<p class="quiet screen">Hover over a point for its figures, click it for its row. Drag to pan, shift and wheel to zoom,'
-        " double-click to reset.</p>",
+        f'<p class="quiet screen">{HINT}</p>',
         _findings(findings, groups, options),
         _kernels(groups, by_group(found), options),
         _roofs(groups),
         _notes(analysis, [f for f in found if f.is_data_note]),
-        f'<footer class="quiet">Written by ncuroof {escape(__version__)}. Percent of the roof is the least time the roof allows'
-        " over the measured time.</footer>",
+        f'<footer class="quiet">Written by ncuroof {escape(__version__)}. {FOOT}</footer>',
     ]
     return _page(title, "\n".join(part for part in body if part), pictures)
 
@@ -82,7 +85,7 @@ def render(analysis: Analysis, options: RenderOptions) -> str:
 def _page(title: str, body: str, pictures: Sequence[Drawing]) -> str:
     import vl_convert  # noqa: PLC0415  starts a JavaScript engine; only this page needs it
 
-    library = str(vl_convert.javascript_bundle())
+    library = str(vl_convert.javascript_bundle())  # type: ignore[call-arg]
     here = resources.files("ncuroof.reporters")
     script = here.joinpath("page.js").read_text("utf-8")
     style = here.joinpath("page.css").read_text("utf-8")
@@ -184,8 +187,9 @@ def _finding(f: FindingGroup, groups: pl.DataFrame) -> str:
     confidence = f" · {_text(row['confidence'], 20)} confidence" if row["confidence"] else ""
     stake = f'<span class="stake">{fig.si(f.stake_s, "s")} at stake</span>' if f.stake_s is not None else ""
     advice = f'<p class="advice">{_text(row["advice"], 1500)}</p>' if row["advice"] else ""
+    what = f"<strong>{_text(row['code'], 20)} {_text(row['name'], 60)}</strong>"
     return (
-        f'<article class="finding {kind}"><header>{stake}<strong>{_text(row["code"], 20)} {_text(row["name"], 60)}</strong>'
+        f'<article class="finding {kind}"><header>{stake}{what}'
         f'<span class="quiet">{_text(severity, 20)}{confidence}{voice}</span>{where}</header>'
         f"<p>{_text(row['message'] or '', 1500)}</p>{advice}{_evidence(row)}</article>"
     )
@@ -195,7 +199,8 @@ def _evidence(row: Row) -> str:
     if not row["evidence"]:
         return ""
     lines = "".join(
-        f"<tr><td><code>{_text(e['metric'], 120)}</code></td><td class=n>{escape(fig.quantity(e['value'], e['unit']))}</td>"
+        f"<tr><td><code>{_text(e['metric'], 120)}</code></td>"
+        f"<td class=n>{escape(fig.quantity(e['value'], e['unit']))}</td>"
         f"<td class=n>{escape(fig.quantity(e['limit'], e['unit'])) if e['limit'] is not None else ''}</td>"
         f"<td>{_text(e['source'] or '', 160)}</td></tr>"
         for e in row["evidence"]
@@ -237,11 +242,11 @@ def _kernel(r: Row, found: Iterable[FindingGroup], largest: float) -> str:
     what = "" if r["roof_pct"] is not None or pct is None else " (bandwidth)"
     return (
         f'<tr id="k{r["group"]}"><td class=n>{r["group"] + 1}</td>'
-        f"<td class=n>{fig.percent(100 * share if share is not None else None)}{bar}</td>"
+        f"<td class=n>{escape(fig.percent(100 * share if share is not None else None))}{bar}</td>"
         f"<td class=n>{fig.si(r['total_s'], 's')}</td><td class=n>{r['launches']}</td>"
         f'<td class=why><span class="mark" style="color:{color}">{mark}</span>{escape(verdict)}'
         f'<br><span class="quiet">{_text(r["verdict_reason"] or "", 160)}</span></td>'
-        f"<td class=n>{'~' if is_derived(r) and pct is not None else ''}{fig.percent(pct)}{what}</td>"
+        f"<td class=n>{'~' if is_derived(r) and pct is not None else ''}{escape(fig.percent(pct))}{what}</td>"
         f"<td>{_text(r['path'] or fig.UNKNOWN, 40)}</td><td class=n>{fig.number(r['intensity'])}</td>"
         f'<td class=kernel>{name}<span class="name">{escape(shorten(full_name(r), LONGEST_NAME))}</span>'
         f'<br><span class="quiet">{escape(about)}</span></td><td>{codes}</td></tr>'
@@ -258,7 +263,8 @@ def _roofs(groups: pl.DataFrame) -> str:
     if not rows:
         return "<h2>Where the roofs come from</h2><p>No roof is known for these kernels.</p>"
     return (
-        "<h2>Where the roofs come from</h2><div class=scroll><table><thead><tr><th>GPU</th><th>roof</th><th class=n>highest</th>"
+        "<h2>Where the roofs come from</h2><div class=scroll><table><thead><tr><th>GPU</th><th>roof</th>"
+        "<th class=n>highest</th>"
         f"<th>source</th><th class=n>launches</th></tr></thead><tbody>{rows}</tbody></table></div>"
     )
 

@@ -16,7 +16,7 @@ SUFFIX = ".json"
 
 
 def render(analysis: Analysis, options: RenderOptions) -> str:
-    """The document. ``options.limit`` does not shorten it; ``options.verbose`` adds Nsight Compute's own rule results."""
+    """The document, whatever ``options.limit``; ``options.verbose`` adds Nsight Compute's own rule results."""
     document = records.header(analysis) | {
         "sources": list(records.sources(analysis)),
         "findings": list(records.findings(analysis)),

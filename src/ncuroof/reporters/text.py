@@ -94,10 +94,9 @@ def _kernels(groups: pl.DataFrame, options: RenderOptions, width: int) -> list[s
     out[0] = paint(out[0], "bold", on=options.color)
     rest = groups.slice(len(rows))
     if rest.height:
-        share = rest["time_share"].sum()
-        out.append(
-            f"… and {fig.count(rest.height, 'more kernel')} with {fig.percent(100 * share)} of the GPU time (--limit 0 shows all)"
-        )
+        share = float(rest["time_share"].sum())
+        more = f"… and {fig.count(rest.height, 'more kernel')} with {fig.percent(100 * share)} of the GPU time"
+        out.append(f"{more} (--limit 0 shows all)")
     if any("~" in line[4] for line in cells[1:]):
         out.append(paint("~ bytes or FLOPs derived, not counted", "dim", on=options.color))
     if options.verbose:
@@ -205,15 +204,16 @@ def _provenance(analysis: Analysis, groups: pl.DataFrame, width: int) -> list[st
     lines = ["Roofs"]
     for gpu, which, source, value, launches in roof_sources(groups):
         unit = "byte/s" if which == "DRAM" else "FLOP/s"
-        text = f"{cut(gpu, 40) or 'unknown GPU'}: {which} up to {fig.si(value, unit)}, {source} ({fig.count(launches, 'launch')[:-1] + 'es' if launches != 1 else '1 launch'})"
+        where = cut(gpu, 40) or "unknown GPU"
+        text = f"{where}: {which} up to {fig.si(value, unit)}, {source} ({fig.launches(launches)})"
         lines += wrap(visible(text), width, "    ", "  ")
     if analysis.skips:
         lines += ["", "Not judged"]
         for skip in sorted(analysis.skips, key=lambda s: s.code):
             lines += wrap(visible(skip_text(skip, analysis.kernels.height)), width, "    ", "  ")
     lines += ["", "Read"]
-    for source in analysis.dataset.sources:
-        text = f"{source.name} as {source.format}: {source.recognised}; sha256 {source.sha256[:12]}"
+    for file in analysis.dataset.sources:
+        text = f"{file.name} as {file.format}: {file.recognised}; sha256 {file.sha256[:12]}"
         lines += wrap(visible(text), width, "    ", "  ")
     return lines
 
@@ -221,16 +221,14 @@ def _provenance(analysis: Analysis, groups: pl.DataFrame, width: int) -> list[st
 def summary(analysis: Analysis, *, verbose: bool) -> str:
     """``12 kernels, 3.4 ms GPU time; 5 findings: 2 warnings, 3 infos; 3 rules could not judge up to 7 kernels: …``."""
     t = totals(analysis)
-    parts = [
-        f"{fig.count(t.kernels, 'kernel')}, {fig.si(t.duration_s, 's') if t.duration_s is not None else 'unknown'} GPU time"
-    ]
+    time = fig.si(t.duration_s, "s") if t.duration_s is not None else "unknown"
+    parts = [f"{fig.count(t.kernels, 'kernel')}, {time} GPU time"]
     found = sum(t.by_severity.values())
     kinds = ", ".join(fig.count(number, severity) for severity, number in t.by_severity.items())
     parts.append(f"{fig.count(found, 'finding')}: {kinds}" if found else "no findings")
     if t.skipped_rules:
         hint = "" if verbose else ": see --verbose"
         what = fig.count(t.skipped_kernels, "kernel")
-        parts.append(
-            f"{fig.count(t.skipped_rules, 'rule')} could not judge {'up to ' if t.skipped_rules > 1 else ''}{what}{hint}"
-        )
+        most = "up to " if t.skipped_rules > 1 else ""
+        parts.append(f"{fig.count(t.skipped_rules, 'rule')} could not judge {most}{what}{hint}")
     return "; ".join(parts)

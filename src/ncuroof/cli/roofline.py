@@ -1,0 +1,66 @@
+"""``ncuroof roofline``: the picture alone, as HTML, SVG or PNG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+NAME = "roofline"
+ORDER = 30
+
+
+def command(
+    files: Annotated[
+        list[str], typer.Argument(help="Reports, CSV, logs, tables, folders or globs; - for standard input.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File to write; its suffix decides: .html, .svg or .png.")
+    ] = Path("roofline.html"),
+    gpu: Annotated[
+        str | None, typer.Option(help="Only kernels of the GPU whose name contains this (.svg and .png show one GPU).")
+    ] = None,
+    title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
+    roof: Annotated[str | None, typer.Option(help="Only roofs from: report, measured, device or datasheet.")] = None,
+    roofs: Annotated[Path | None, typer.Option(help="Your own roofs (TOML), preferred over all others.")] = None,
+    annotations: Annotated[Path | None, typer.Option(help="JSON-lines file with workload annotations.")] = None,
+    reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Configuration file, instead of the nearest one.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Most kernels and findings to list; 0 lists all.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+) -> int:
+    """Draw the kernels under their roofs.
+
+    The HTML page holds everything it needs and asks no network. Exit status: 0 written, 2 an input or the output
+    could not be used.
+    """
+    suffix = output.suffix.lower()
+    if suffix not in {".html", ".htm", ".svg", ".png"}:
+        from ncuroof.errors import UsageError
+
+        msg = f"--output {output.name}: the suffix must be .html, .svg or .png"
+        raise UsageError(msg)
+    from ncuroof import config as configuration
+    from ncuroof import pipeline, reporters
+    from ncuroof.cli import _analysis
+    from ncuroof.reporters import _drawings
+
+    chosen = configuration.load(config).with_options(roofs_file=roofs, roof=roof)
+    options = pipeline.LoadOptions(reader=reader, annotations=annotations)
+    analysis, status = _analysis.analysed(files, chosen, options, quiet=quiet)
+    if gpu is not None:
+        analysis = _drawings.only_gpu(analysis, gpu)
+    content: str | bytes
+    if suffix in {".html", ".htm"}:
+        render = reporters.RenderOptions(limit=limit, title=title, rules=_analysis.rule_texts())
+        content = reporters.choose("html").render(analysis, render)
+        told = ""
+    else:
+        drawing, others = _drawings.first(analysis)
+        content = _drawings.svg(drawing) if suffix == ".svg" else _drawings.png(drawing)
+        told = f"; {len(others)} more with --gpu: {', '.join(others)}" if others else ""
+    _analysis.write_atomically(output, content)
+    if not quiet:
+        typer.echo(f"wrote {output.name}{told}", err=True)
+    return status
