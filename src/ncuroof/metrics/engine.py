@@ -33,9 +33,11 @@ class Context:
         metrics: metric name to its values over the launches, NaN where missing.
         texts: the same for text metrics.
         values: quantity name to its values, NaN where unknown.
-        sources: quantity name to its source labels, None where unknown.
+        sources: quantity name to the numbers of its source labels (see :meth:`label`), -1 where unknown.
         chosen: quantity name to the position of the candidate that gave the value, -1 where none did.
         cc: compute capability × 10; 0 where unknown.
+        memo: what functions keep for one another.
+        labels: the source labels met so far.
     """
 
     launches: pl.DataFrame
@@ -43,13 +45,26 @@ class Context:
     texts: dict[str, list[str | None]]
     cc: NDArray[np.int64]
     values: dict[str, Any] = field(default_factory=dict)
-    sources: dict[str, NDArray[np.object_]] = field(default_factory=dict)
+    sources: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     chosen: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    memo: dict[str, Any] = field(default_factory=dict)
+    labels: list[str] = field(default_factory=list)
 
     @property
     def size(self) -> int:
         """Number of launches."""
         return self.launches.height
+
+    def label(self, text: str) -> int:
+        """The number of a source label."""
+        if text not in self.labels:
+            self.labels.append(text)
+        return self.labels.index(text)
+
+    def source(self, name: str, row: int) -> str | None:
+        """The source label of a quantity for one launch."""
+        number = int(self.sources[name][row])
+        return self.labels[number] if number >= 0 else None
 
     def operand(self, term: Term) -> Floats | None:
         """The values of a term; None where no launch has any."""
@@ -124,15 +139,14 @@ def value_of(candidate: Candidate, of: Context) -> Floats | None:
     return total
 
 
-def _label(candidate: Candidate, of: Context, where: Flags) -> NDArray[np.object_]:
-    """The source labels of the launches a candidate was chosen for."""
+def _label(candidate: Candidate, of: Context, where: Flags) -> NDArray[np.int64] | int:
+    """The source labels of the launches a candidate was chosen for: its own, or those of its first known quantity."""
     if candidate.source != INHERIT:
-        return np.full(int(where.sum()), candidate.source, dtype=object)
-    labels = np.full(int(where.sum()), None, dtype=object)
+        return of.label(candidate.source)
+    labels = np.full(int(where.sum()), -1, dtype=np.int64)
     for term in candidate.operands:
         if term.quantity:
-            given = of.sources[term.name][where]
-            labels = np.where(labels == np.array(None), given, labels)
+            labels = np.where(labels < 0, of.sources[term.name][where], labels)
     return labels
 
 
@@ -142,7 +156,7 @@ def evaluate(quantity: Quantity, of: Context) -> None:
         _evaluate_text(quantity, of)
         return
     values = np.full(of.size, np.nan)
-    sources = np.full(of.size, None, dtype=object)
+    sources = np.full(of.size, -1, dtype=np.int64)
     chosen = np.full(of.size, -1, dtype=np.int64)
     for position, candidate in enumerate(quantity.candidates):
         open_ = chosen < 0
@@ -169,7 +183,7 @@ def evaluate(quantity: Quantity, of: Context) -> None:
 
 def _evaluate_text(quantity: Quantity, of: Context) -> None:
     values: list[str | None] = [None] * of.size
-    sources = np.full(of.size, None, dtype=object)
+    sources = np.full(of.size, -1, dtype=np.int64)
     chosen = np.full(of.size, -1, dtype=np.int64)
     for position, candidate in enumerate(quantity.candidates):
         if candidate.function is not None:
@@ -178,7 +192,7 @@ def _evaluate_text(quantity: Quantity, of: Context) -> None:
             found = of.texts.get(candidate.add[0].name, [])
         for row, text in enumerate(found):
             if text is not None and values[row] is None:
-                values[row], sources[row], chosen[row] = text, candidate.source, position
+                values[row], sources[row], chosen[row] = text, of.label(candidate.source), position
     of.values[quantity.name] = values
     of.sources[quantity.name] = sources
     of.chosen[quantity.name] = chosen
@@ -193,8 +207,10 @@ def evaluated(launches: pl.DataFrame, metrics: pl.DataFrame) -> Context:
     return of
 
 
-def _source_series(name: str, quantity: Quantity, of: Context) -> pl.Series:
-    return pl.Series(f"{name}_source", of.sources[quantity.name].tolist(), dtype=pl.String)
+def _source_series(quantity: Quantity, of: Context) -> pl.Series:
+    labels = pl.Series(f"{quantity.name}_source", [*of.labels, None], dtype=pl.String)
+    numbers = of.sources[quantity.name]
+    return labels.gather(np.where(numbers < 0, len(of.labels), numbers))
 
 
 def build_kernels(launches: pl.DataFrame, metrics: pl.DataFrame) -> pl.DataFrame:
@@ -220,7 +236,7 @@ def build_kernels(launches: pl.DataFrame, metrics: pl.DataFrame) -> pl.DataFrame
             column = pl.Series(quantity.name, values, dtype=pl.Float64, nan_to_null=True)
             found.append(column.cast(pl.Boolean) if quantity.kind == "flag" else column)
         if quantity.sourced:
-            found.append(_source_series(quantity.name, quantity, of))
+            found.append(_source_series(quantity, of))
     names = [c.name for c in kernel_columns()]
     return tables.conform(launches, tables.LAUNCHES).with_columns(found).select(names)
 

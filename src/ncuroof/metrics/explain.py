@@ -107,7 +107,7 @@ def _of_quantity(quantity: Quantity, of: Context) -> Explanation:
         unit=quantity.unit,
         meaning=quantity.meaning,
         value=value,
-        source=of.sources[quantity.name][0],
+        source=of.source(quantity.name, 0),
         expression=expression(taken) if taken else None,
         cite=taken.cite if taken else "",
         missed=tuple(_missed(c, of) for c in better),

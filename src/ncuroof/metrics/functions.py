@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ncuroof.metrics import tensor
+from ncuroof.metrics import estimates, tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +71,7 @@ def _type_peak(of: Context, row: tensor.TensorType, *, halved: bool) -> Floats:
     """
     own: Floats = of.values[row.peak]
     if not halved:
-        own = np.where(of.sources[row.peak] == np.array(tensor.HALVED, dtype=object), np.nan, own)
+        own = np.where(of.sources[row.peak] == of.label(tensor.HALVED), np.nan, own)
     if not row.parts:
         return own
     work, used = _parallel([(of.values[tensor.part_work(p)], of.values[tensor.part_peak(p)]) for p in row.parts])
@@ -112,8 +112,14 @@ REGISTRY: dict[str, Callable[[Context, Candidate], Floats | None]] = {
     "dram_counters_absent": dram_counters_absent,
     "fp16_without_phantom": fp16_without_phantom,
     "tensor_peak": tensor_peak,
+    "tensor_from_activity": estimates.tensor_from_activity,
+    "tensor_from_instructions": estimates.tensor_from_instructions,
+    "tensor_rate_peak": estimates.tensor_rate_peak,
 }
 """Functions that give numbers."""
 
-TEXT_REGISTRY: dict[str, Callable[[Context, Candidate], list[str | None]]] = {"tensor_family": tensor_family}
+TEXT_REGISTRY: dict[str, Callable[[Context, Candidate], list[str | None]]] = {
+    "tensor_family": tensor_family,
+    "path_hint": estimates.path_hint,
+}
 """Functions that give text."""

@@ -39,12 +39,13 @@ def _columns_of(names: pl.Series, wanted: dict[str, int]) -> NDArray[np.int64]:
         codes, texts = used.to_physical().to_numpy(), used.cast(pl.String).to_list()
         lookup = np.full(int(codes.max(initial=0)) + 2, -1, dtype=np.int64)
         lookup[codes] = [wanted.get(text, -1) for text in texts]
-        return lookup[names.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()]
+        found_codes: NDArray[np.int64] = lookup[names.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()]
+        return found_codes
     table = pl.DataFrame(
         {"metric": list(wanted), "_column": list(wanted.values())}, schema={"metric": pl.String, "_column": pl.Int64}
     )
     found = names.alias("metric").to_frame().join(table, on="metric", how="left", maintain_order="left")
-    return found["_column"].fill_null(-1).to_numpy()
+    return np.asarray(found["_column"].fill_null(-1).to_numpy(), dtype=np.int64)
 
 
 def scatter(launches: pl.DataFrame, metrics: pl.DataFrame, wanted: Iterable[str]) -> dict[str, Floats]:

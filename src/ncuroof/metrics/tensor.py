@@ -75,10 +75,15 @@ def types() -> tuple[TensorType, ...]:
     """
     try:
         rows: list[dict[str, Any]] = table()["type"]
-        return tuple(TensorType(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}) for row in rows)
+        return tuple(_row(row) for row in rows)
     except (TypeError, KeyError) as error:
         msg = f"metrics: tensor.toml: {error}"
         raise RegistryError(msg) from error
+
+
+def _row(row: dict[str, Any]) -> TensorType:
+    lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
+    return TensorType(**(row | lists))
 
 
 def parts() -> dict[str, TensorType]:
@@ -159,21 +164,39 @@ def _path(path: str) -> Iterator[dict[str, Any]]:
         {"add": [f"@{t.work}", *beside], "source": "inherit", "cite": CITE} for t in together
     ]
     candidates.append({"add": apart, "source": "inherit", "cite": CITE})
+    counters = [f"@{t.work}" for t in types()]
+    instructions = "_inst_imma" if integer else "_inst_dmma" if path == "fp64_tensor" else "_inst_hmma"
+    for function, operands in (
+        ("tensor_from_instructions", [f"@{instructions}"]),
+        ("tensor_from_activity", ["@tensor_pct", "@sm_cycles", "@sm_count"]),
+    ):
+        needs = [*operands, "@path_hint", "@_tensor_gmma_pct", "@_tensor_hmma_pct", *counters]
+        row = {"function": function, "args": {"path": path}, "needs": needs, "source": "estimated"}
+        candidates.append(row | {"cite": "estimates.py: 0 to 5 % high against counters"})
     yield {
         "name": work_column(path),
         "unit": "op" if integer else "FLOP",
         "meaning": f"{what} of path {path}; 2 per multiply-add",
         "candidates": candidates,
     }
-    needs = [f"@{name}" for t in rows for name in (t.work, t.peak, *map(part_work, t.parts), *map(part_peak, t.parts))]
+    operands = [
+        f"@{name}" for t in rows for name in (t.work, t.peak, *map(part_work, t.parts), *map(part_peak, t.parts))
+    ]
     yield {
         "name": peak_column(path),
         "unit": "op/s" if integer else "FLOP/s",
         "meaning": f"dense peak of path {path} for the opcodes and accumulators really used, at the clock of this run",
         "positive": True,
         "candidates": [
-            {"function": "tensor_peak", "args": {"path": path, "halved": False}, "needs": needs, "source": "report"},
-            {"function": "tensor_peak", "args": {"path": path, "halved": True}, "needs": needs, "source": HALVED},
+            {"function": "tensor_peak", "args": {"path": path, "halved": False}, "needs": operands, "source": "report"},
+            {"function": "tensor_peak", "args": {"path": path, "halved": True}, "needs": operands, "source": HALVED},
+            {
+                "function": "tensor_rate_peak",
+                "args": {"path": path},
+                "needs": ["@sm_hz", "@sm_count", f"@{work_column(path)}"],
+                "source": "rate×clock",
+                "cite": "dense rate of the chip for the instruction used, where the work is an estimate",
+            },
         ],
     }
     for accumulator in ("fp16", "fp32"):
@@ -182,7 +205,7 @@ def _path(path: str) -> Iterator[dict[str, Any]]:
             yield {
                 "name": f"{work_column(path)}_acc_{accumulator}",
                 "unit": "FLOP",
-                "meaning": f"part of {work_column(path)} that accumulates in {accumulator}; GeForce halves the FP32 rate",
+                "meaning": f"part of {work_column(path)} with {accumulator} accumulation; GeForce halves the FP32 rate",
                 "candidates": [{"add": terms, "source": "inherit"}],
             }
 

@@ -1,0 +1,172 @@
+"""Tensor work where no operation counter was collected: from instruction counts or from the tensor pipe's activity.
+
+Both give estimates. Activity against counters: T4 5.97 % for 5.86 %, RTX 5090 43.1 for 41.2, B200 5.204 for 5.204: 0 to
+5 % high. The path of a kernel comes from its name and from the parts of the pipe that were active.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ncuroof import gpus
+from ncuroof.metrics import tensor
+from ncuroof.metrics.names import Hint, hint
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ncuroof.metrics.catalogue import Candidate
+    from ncuroof.metrics.engine import Context
+
+    Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+
+PHANTOM_CHIPS = (80, 87, 90)
+"""Chips whose tensor pipe also executes HFMA2 (NVIDIA's catalogue: …_op_hmma_type_hfma2 exists there only)."""
+
+PHANTOM_PCT = 5.0
+"""Activity below this on those chips is no sign of tensor work: 2 to 4 % on plain elementwise kernels."""
+
+INTEGER_SHARE = 0.5
+"""Share of the pipe's activity from which the integer or FP64 part names the path."""
+
+FLOP_PER_INSTRUCTION: dict[str, tuple[tuple[int, int, float], ...]] = {
+    "_inst_hmma": ((70, 72, 512.0), (75, 75, 2048.0), (80, 89, 4096.0), (90, 121, 4096.0)),
+    "_inst_imma": ((72, 75, 2048.0), (80, 121, 8192.0)),
+    "_inst_dmma": ((80, 80, 512.0),),
+}
+"""FLOP of a warp's matrix instruction by compute capability range: HMMA.884 step 512, HMMA.1688 2048 (67,108,864 × 2048
+is the counter of a T4 report), HMMA.16816 4096 (RTX 5090 report), IMMA.8816 2048, IMMA.16832 8192, DMMA.884 512."""
+
+TF32_FLOP = 2048.0
+"""HMMA.1688.TF32: half the depth of an FP16 instruction."""
+
+
+def hints(of: Context) -> list[Hint]:
+    """What the name of every launch says."""
+    if "hints" not in of.memo:
+        names, longer = (of.launches[column].to_list() for column in ("kernel_name", "kernel_demangled"))
+        of.memo["hints"] = [hint(f"{a or ''} {b or ''}") for a, b in zip(names, longer, strict=True)]
+    found: list[Hint] = of.memo["hints"]
+    return found
+
+
+def is_tensor(of: Context) -> Flags:
+    """Which launches did tensor work by the activity of the pipe, not counting register moves by HFMA2."""
+    limit = np.where(np.isin(of.cc, PHANTOM_CHIPS) & ~_named(of), PHANTOM_PCT, 0.0)
+    works: Flags = np.nan_to_num(of.values["tensor_pct"]) > limit
+    return works
+
+
+def _named(of: Context) -> Flags:
+    """Which launches have the name of a matrix kernel."""
+    return np.array([h.matrix for h in hints(of)], dtype=np.bool_)
+
+
+def path_hint(of: Context, _candidate: Candidate) -> list[str | None]:
+    """The tensor path of every launch whose tensor pipe worked, or whose name is that of a matrix kernel."""
+    total = of.values["tensor_pct"]
+    integer = np.nan_to_num(of.values["tensor_imma_pct"])
+    double = np.nan_to_num(of.values["tensor_dmma_pct"])
+    hmma = np.nan_to_num(of.values["_tensor_hmma_pct"])
+    works = is_tensor(of)
+    found: list[str | None] = []
+    for row, said in enumerate(hints(of)):
+        if not works[row] and not (said.matrix and np.isnan(total[row])):
+            found.append(None)
+            continue
+        parts = max(integer[row] + double[row] + hmma[row], 1e-30)
+        if integer[row] / parts >= INTEGER_SHARE:
+            found.append(said.path if said.path in tensor.INTEGER_PATHS else "int8")
+        elif double[row] / parts >= INTEGER_SHARE:
+            found.append("fp64_tensor")
+        else:
+            found.append(said.path or ("fp16" if works[row] else None))
+    return found
+
+
+def _legacy(of: Context, row: int, said: Hint) -> bool:
+    """Whether a launch used mma.sync: by the wgmma part of the pipe where it is counted, else by the name."""
+    gmma, hmma = of.values["_tensor_gmma_pct"][row], of.values["_tensor_hmma_pct"][row]
+    if np.isfinite(gmma) and np.isfinite(hmma) and max(gmma, hmma) > 0:
+        return bool(hmma > gmma)
+    return said.legacy is True
+
+
+@lru_cache(maxsize=256)
+def _chip(cc: int, gpu_name: str | None) -> gpus.Architecture | None:
+    return gpus.architecture(divmod(cc, 10), gpu_name)
+
+
+def _rows_on(of: Context, path: str) -> list[int]:
+    """The launches that the hint puts on a path."""
+    return [row for row, hinted in enumerate(of.values["path_hint"]) if hinted == path]
+
+
+def _rates(of: Context, path: str) -> Floats | None:
+    """Dense operations per SM and cycle of a path on each launch's chip, for the kind of instruction it used."""
+    rows = _rows_on(of, path)
+    if not rows:
+        return None
+    names = of.launches["gpu_name"].to_list()
+    said = hints(of)
+    found = np.full(of.size, np.nan)
+    for row in rows:
+        chip = _chip(int(of.cc[row]), names[row])
+        if chip is None:
+            continue
+        rate = chip.rates.get(path)
+        if said[row].fp16_accumulate:
+            rate = chip.fp16_accumulate.get(path, rate)
+        if _legacy(of, row, said[row]):
+            rate = chip.legacy_mma.get(path, rate)
+        if rate is not None:
+            found[row] = rate
+    return found
+
+
+def _no_counter(of: Context) -> Flags:
+    """Launches for which no operation counter shows tensor work: elsewhere an estimate would count it twice."""
+    work = sum((np.nan_to_num(of.values[t.work]) for t in tensor.types()), np.zeros(of.size))
+    return work <= 0
+
+
+def tensor_from_activity(of: Context, candidate: Candidate) -> Floats | None:
+    """Work from the pipe's activity: activity × dense rate × SMs × elapsed cycles."""
+    rates = _rates(of, candidate.args["path"])
+    if rates is None:
+        return None
+    work = of.values["tensor_pct"] / 100.0 * rates * of.values["sm_count"] * of.values["sm_cycles"]
+    return np.where(_no_counter(of) & is_tensor(of), work, np.nan)
+
+
+def tensor_from_instructions(of: Context, candidate: Candidate) -> Floats | None:
+    """Work from matrix instructions × FLOP per instruction; wgmma and tcgen05 instructions have no fixed size."""
+    path = candidate.args["path"]
+    counter = "_inst_imma" if path in tensor.INTEGER_PATHS else "_inst_dmma" if path == "fp64_tensor" else "_inst_hmma"
+    count = of.values[counter]
+    rows = [row for row in _rows_on(of, path) if count[row] > 0]
+    if not rows:
+        return None
+    said = hints(of)
+    flop = np.full(of.size, np.nan)
+    for row in rows:
+        fixed = of.cc[row] < 90 or of.cc[row] >= 120 or _legacy(of, row, said[row])
+        for low, high, per in FLOP_PER_INSTRUCTION[counter]:
+            if fixed and low <= of.cc[row] <= high:
+                flop[row] = TF32_FLOP if path == "tf32" else per
+    phantom = np.isin(of.cc, PHANTOM_CHIPS) & ~is_tensor(of) & ~_named(of)
+    return np.where(_no_counter(of) & ~phantom, count * flop, np.nan)
+
+
+def tensor_rate_peak(of: Context, candidate: Candidate) -> Floats | None:
+    """Peak that goes with an estimate: dense rate of the instruction used × SMs × clock."""
+    path = candidate.args["path"]
+    rates = _rates(of, path)
+    if rates is None:
+        return None
+    estimated = of.sources[tensor.work_column(path)] == of.label("estimated")
+    return np.where(estimated, rates * of.values["sm_count"] * of.values["sm_hz"], np.nan)
