@@ -7,6 +7,7 @@ at its F, and they meet at the ridge point I* = F / B. A kernel is a point at it
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +112,11 @@ def chart(
         key.append("tick: where the formula's bytes would put it")
     heading = alt.TitleParams(text=title, subtitle=" · ".join(key))
     whole = alt.vconcat(*panels, spacing=28, title=heading)
-    return whole.add_params(_LEGEND, alt.param(name="report", value="all")).properties(config=_config())
+    with warnings.catch_warnings():
+        # One legend for both panels is just what is meant; altair warns that it is not two.
+        warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
+        whole = whole.add_params(_LEGEND, alt.param(name="report", value="all"))
+    return whole.properties(config=_config())
 
 
 def _config() -> alt.Config:
