@@ -132,3 +132,25 @@ def explain(launch: pl.DataFrame, metrics: pl.DataFrame) -> tuple[Explanation, .
         raise ValueError(msg)
     of = evaluated(launch, metrics)
     return tuple(_of_quantity(q, of) for q in quantities())
+
+
+def render(explanations: tuple[Explanation, ...], *, intermediates: bool = False) -> str:
+    """Explanations as text: a line with value and source, the expression below it, then the better ways that failed.
+
+    Args:
+        explanations: of one kernel, as :func:`explain` gives them.
+        intermediates: whether to print quantities that are no column too.
+    """
+    lines: list[str] = []
+    for item in explanations:
+        if item.quantity.startswith("_") and not intermediates:
+            continue
+        if item.value is None:
+            lines.append(f"{item.quantity}: unknown")
+        else:
+            value = f"{item.value:.10g}" if isinstance(item.value, float) else str(item.value).lower()
+            unit = f" {item.unit}" if item.unit not in {"", "1"} else ""
+            lines.append(f"{item.quantity} = {value}{unit}  [{item.source}]")
+            lines.append(f"    = {item.expression}")
+        lines += [f"    {m.reason}" if m.lacks else f"    not {m.expression}: {m.reason}" for m in item.missed]
+    return "\n".join(lines)

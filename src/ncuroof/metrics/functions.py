@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ncuroof import gpus
 from ncuroof.metrics import estimates, tensor
 
 if TYPE_CHECKING:
@@ -39,6 +40,21 @@ def product(of: Context, candidate: Candidate) -> Floats | None:
 def dram_counters_absent(of: Context, _candidate: Candidate) -> Floats | None:
     """1 where the chip has no DRAM counters, 0 where it has, NaN where the chip is unknown."""
     return np.where(of.cc == 0, np.nan, np.isin(of.cc, WITHOUT_DRAM_COUNTERS).astype(float))
+
+
+def gpu_table(of: Context, candidate: Candidate) -> Floats | None:
+    """A figure of the GPU table for devices whose name leaves no doubt about the variant."""
+    if "gpus" not in of.memo:
+        sizes = of.metrics.get("device__attribute_total_memory", np.full(of.size, np.nan))
+        keys = list(zip(of.launches["gpu_name"].to_list(), of.cc.tolist(), sizes.tolist(), strict=True))
+        known = {key: _variant(*key) for key in set(keys)}
+        of.memo["gpus"] = [known[key] for key in keys]
+    found = (getattr(gpu, candidate.args["field"], None) for gpu in of.memo["gpus"])
+    return np.array([np.nan if value is None else float(value) for value in found])
+
+
+def _variant(gpu_name: str | None, cc: int, size: float) -> gpus.Gpu | None:
+    return gpus.match(gpu_name, divmod(cc, 10) if cc else None, None, None if np.isnan(size) else size).gpu
 
 
 def fp16_without_phantom(of: Context, _candidate: Candidate) -> Floats | None:
@@ -109,6 +125,7 @@ def tensor_family(of: Context, _candidate: Candidate) -> list[str | None]:
 
 REGISTRY: dict[str, Callable[[Context, Candidate], Floats | None]] = {
     "product": product,
+    "gpu_table": gpu_table,
     "dram_counters_absent": dram_counters_absent,
     "fp16_without_phantom": fp16_without_phantom,
     "tensor_peak": tensor_peak,
