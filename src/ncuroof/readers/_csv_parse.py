@@ -1,0 +1,50 @@
+"""Parses clean CSV records with Polars, one column type at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ncuroof.readers._numbers import NULL_TEXTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ncuroof.readers._csv_header import Header
+
+
+def parse(
+    records: bytes,
+    header: Header,
+    columns: Iterable[int],
+    types: Mapping[int, pl.DataType] | None = None,
+    row_index: str | None = None,
+) -> pl.DataFrame:
+    """Some columns of whole records, named ``c<number>``.
+
+    Args:
+        records: one record per line, no titles.
+        header: the titles.
+        columns: numbers of the columns to read; fields that a record lacks are null.
+        types: types of the columns that are no text; with it, spellings of "no value" are null everywhere.
+        row_index: name of a column with each record's number, if wanted.
+
+    Raises:
+        polars.exceptions.PolarsError: for a field that does not fit its type.
+    """
+    types = types or {}
+    picked = sorted(set(columns))
+    # A title row of our own: the number of columns must not depend on how many fields the first record has.
+    titles = header.delimiter.join(f"c{i}" for i in range(header.width)).encode() + b"\n"
+    return pl.read_csv(
+        titles + records,
+        separator=header.delimiter,
+        schema_overrides={f"c{i}": types.get(i, pl.String()) for i in range(header.width)},
+        infer_schema_length=0,
+        columns=[f"c{i}" for i in picked] if len(picked) < header.width else None,
+        null_values=list(NULL_TEXTS) if types else None,
+        truncate_ragged_lines=True,
+        encoding="utf8-lossy",
+        row_index_name=row_index,
+    )

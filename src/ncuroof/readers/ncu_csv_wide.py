@@ -1,0 +1,32 @@
+"""Reads wide CSV of Nsight Compute: ``ncu --csv --page raw``, one row per kernel, and the same written again by others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ncuroof.readers._csv_file import read_tables
+from ncuroof.readers._csv_recognise import recognise
+from ncuroof.readers._reading import Reading
+
+if TYPE_CHECKING:
+    from ncuroof.inputs import InputFile
+    from ncuroof.model import RawReport
+
+NAME = "ncu-csv-wide"
+DESCRIPTION = "CSV of ncu with a column per metric (--csv --page raw)"
+RANK = 52
+
+
+def recognises(head: bytes, name: str) -> str | None:  # noqa: ARG001  the name settles nothing
+    """By a header row with kernel names and columns titled with metric names."""
+    return recognise(head, ("wide",))
+
+
+def read(file: InputFile, recognised: str, want: frozenset[str] | None) -> RawReport:
+    """All tables of the file; see :mod:`ncuroof.readers._csv_file`.
+
+    Raises:
+        InputError: while the chunks are consumed: nothing measured, or cut before the first kernel.
+    """
+    reading = Reading(file, want, NAME, recognised)
+    return reading.report(read_tables(reading))
