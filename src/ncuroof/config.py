@@ -133,6 +133,8 @@ def _parse(table: dict[str, Any], path: Path) -> Config:
             return default
         return tuple(value)
 
+    selectors = {key: strings(key) for key in ("extend-select", "ignore", "fail-on")}
+    select = strings("select", ("ALL",))
     for key in table:
         if key not in _KEYS:
             close = difflib.get_close_matches(key, _KEYS, n=1)
@@ -161,14 +163,14 @@ def _parse(table: dict[str, Any], path: Path) -> Config:
         msg = f"{path.name}: " + "; ".join(faults)
         raise ConfigError(msg)
     return Config(
-        select=strings("select", ("ALL",)) + strings("extend-select"),
-        ignore=strings("ignore"),
+        select=select + selectors["extend-select"],
+        ignore=selectors["ignore"],
         severity=severity,
         thresholds={k: {n: float(x) for n, x in v.items()} for k, v in thresholds.items()},
         exceptions=exceptions,
         roof_order=order,
         roofs_file=path.parent / roofs if roofs else None,
-        fail_on=strings("fail-on"),
+        fail_on=selectors["fail-on"],
     )
 
 

@@ -71,7 +71,7 @@ def run(arguments: Sequence[str]) -> int:
         0 done, 1 ``--fail-on`` reached, 2 unusable input or usage; a collected program's own status from ``collect``.
     """
     try:
-        status = app()(args=list(arguments), standalone_mode=False)
+        status = app()(args=list(arguments), prog_name="ncuroof", standalone_mode=False)
     except NcuroofError as error:
         typer.echo(f"error: {printable(str(error))}", err=True)
         return error.exit_code

@@ -1,0 +1,178 @@
+"""The command line as a user meets it: help, exit statuses, streams, and light start-up."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ncuroof.cli import run
+from ncuroof.testing import ReportBuilder
+from tests.conftest import SAMPLES
+
+SQUARE = str(SAMPLES / "h100" / "fp16-square" / "report.ncu-rep")
+COMMANDS = ("analyze", "ingest", "roofline", "rule")
+
+
+def python(*args, **kwargs):
+    return subprocess.run([sys.executable, *args], capture_output=True, text=True, check=False, **kwargs)
+
+
+def test_help_is_light():
+    code = (
+        "import sys; from ncuroof.cli import run; status = run(['--help']);"
+        "heavy = [m for m in ('polars', 'altair', 'torch', 'numpy', 'pandas', 'pyarrow', 'google.protobuf') if m in sys.modules];"
+        "sys.exit(f'imported {heavy}' if heavy else status)"
+    )
+    done = python("-c", code)
+    assert done.returncode == 0, done.stderr
+    for command in COMMANDS:
+        assert command in done.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command, capsys):
+    assert run([command, "--help"]) == 0
+    assert "Usage: ncuroof " + command in capsys.readouterr().out
+
+
+def test_version(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("ncuroof ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["bogus"],
+        ["analyze"],
+        ["analyze", SQUARE, "--nonsense"],
+        ["analyze", SQUARE, "--format", "fax"],
+        ["analyze", SQUARE, "--select", "Z9"],
+        ["analyze", SQUARE, "--fail-on", "loud"],
+        ["analyze", SQUARE, "--roof", "guess"],
+        ["analyze", SQUARE, "--color", "pink"],
+        ["analyze", SQUARE, "--limit", "-1"],
+        ["analyze", "absent.ncu-rep"],
+        ["ingest", SQUARE],
+        ["rule"],
+        ["rule", "X999"],
+    ],
+)
+def test_usage_errors_exit_with_2_and_speak_on_stderr(arguments, capsys):
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.strip()
+    assert "Traceback" not in err
+
+
+def test_results_go_to_stdout_and_notes_to_stderr(capsys):
+    assert run(["analyze", SQUARE]) == 0
+    out, err = capsys.readouterr()
+    assert "T001" in out
+    assert "overhead-bound" in out
+    assert "not profiled" in err
+    assert run(["analyze", SQUARE, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_text_fits_80_columns_without_a_terminal(capsys):
+    assert run(["analyze", SQUARE]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "\x1b" not in out
+
+
+def test_fail_on_sets_the_status(capsys):
+    assert run(["analyze", SQUARE, "--fail-on", "warning"]) == 1
+    assert "2 findings" in capsys.readouterr().err
+    assert run(["analyze", SQUARE, "--fail-on", "error"]) == 0
+
+
+def test_json_is_json(capsys):
+    assert run(["analyze", SQUARE, "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert {f["code"] for f in document["findings"]} >= {"T001"}
+
+
+def test_one_bad_input_makes_the_status_2_and_the_rest_is_shown(tmp_path, capsys):
+    bad = tmp_path / "bad.ncu-rep"
+    bad.write_bytes(b"NVR\0junk")
+    assert run(["analyze", SQUARE, str(bad)]) == 2
+    out, err = capsys.readouterr()
+    assert "T001" in out
+    assert "error: bad.ncu-rep: " in err
+
+
+def test_output_files_are_written_whole(tmp_path, capsys):
+    target = tmp_path / "found.json"
+    assert run(["analyze", SQUARE, "-f", "json", "-o", str(target), "--html", str(tmp_path / "r.html")]) == 0
+    assert capsys.readouterr().out == ""
+    assert json.loads(target.read_text(encoding="utf-8"))["findings"]
+    assert (tmp_path / "r.html").read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
+    assert run(["analyze", SQUARE, "-o", str(tmp_path / "absent" / "x")]) == 2
+
+
+def test_standard_input(tmp_path):
+    report = ReportBuilder().kernel("from_stdin", {"gpu__time_duration.sum": 50000.0}).to_bytes()
+    done = subprocess.run(
+        [sys.executable, "-m", "ncuroof", "analyze", "-", "--format", "json"],
+        input=report,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["kernels"][0]["kernel_name"] == "from_stdin"
+
+
+def test_hostile_names_cannot_drive_a_terminal(tmp_path, capsys):
+    path = tmp_path / "r.ncu-rep"
+    ReportBuilder().kernel("evil\x1b[2Jname\r\n::error::x", {"gpu__time_duration.sum": 50000.0}).write(path)
+    assert run(["analyze", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert "\x1b" not in out + err
+    assert "\n::error::" not in out + err
+
+
+def test_private_facts_stay_out_of_every_output(tmp_path, capsys):
+    path = tmp_path / "r.ncu-rep"
+    ReportBuilder(command_line="ncu --set full /home/alice/secret.py").kernel(
+        "k", {"gpu__time_duration.sum": 50000.0}
+    ).write(path)
+    for form in ("text", "json"):
+        assert run(["analyze", str(path), "--format", form, "--verbose"]) == 0
+    out, err = capsys.readouterr()
+    assert "alice" not in out + err
+
+
+def test_ingest_tells_what_it_wrote(tmp_path, capsys):
+    assert run(["ingest", SQUARE, "-o", str(tmp_path / "t")]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "1 report, 6 kernels written to t" in err
+    assert run(["analyze", str(tmp_path / "t")]) == 0
+    assert "T001" in capsys.readouterr().out
+
+
+def test_rule_explains_and_lists(capsys):
+    assert run(["rule", "l2-resident"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("R001 l2-resident: ")
+    assert "above_roof = 1.05" in page
+    assert run(["rule", "--all", "--format", "json"]) == 0
+    assert {r["code"] for r in json.loads(capsys.readouterr().out)} >= {"D001", "R001", "T001", "W001"}
+
+
+def test_a_closed_pipe_is_no_error():
+    done = subprocess.run(
+        f"'{sys.executable}' -m ncuroof analyze '{SQUARE}' --quiet | head -1",
+        shell=True,  # noqa: S602  the pipe is what is tested
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert done.stdout.count("\n") == 1

@@ -1,0 +1,196 @@
+"""Placement: worked out by hand on small frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ncuroof import roofline, store, tables
+
+ROOF_COLUMNS = {f"roof_flop_s_{p}": pl.Float64 for p in tables.PATHS} | {
+    f"roof_flop_s_{p}_source": pl.String for p in tables.PATHS
+}
+COLUMNS = (
+    {c.name: c.dtype for c in store.stored_columns()}
+    | ROOF_COLUMNS
+    | {"roof_bytes_s": pl.Float64, "roof_bytes_s_source": pl.String}
+)
+H100 = {
+    "source_sha256": "0" * 64,
+    "cc_major": 9,
+    "cc_minor": 0,
+    "roof_bytes_s": 3e12,
+    "roof_flop_s_fp32": 60e12,
+    "roof_flop_s_fp16": 900e12,
+    "roof_flop_s_fp16_source": "report: dense peak x clock",
+    "roof_flop_s_fp64": 30e12,
+    "roof_flop_s_fp64_tensor": 60e12,
+}
+
+
+def place(*rows: dict[str, Any]) -> list[dict[str, Any]]:
+    unknown = {k for r in rows for k in r} - set(COLUMNS)
+    assert not unknown, unknown
+    frame = pl.DataFrame([dict.fromkeys(COLUMNS) | H100 | r for r in rows], schema=COLUMNS)
+    return roofline.place(frame).to_dicts()
+
+
+def test_memory_side_binds_left_of_the_ridge():
+    # W = 6e9 FLOP, Q = 3e9 byte: I = 2, ridge = 60e12 / 3e12 = 20, so memory binds: Q / B = 1 ms of 1.25 ms = 80 %.
+    (k,) = place({"duration_s": 1.25e-3, "flop_fp32": 6e9, "dram_bytes": 3e9, "tensor_pct": 0.0})
+    assert k["intensity"] == pytest.approx(2.0)
+    assert k["ridge"] == pytest.approx(20.0)
+    assert k["bound"] == "memory"
+    assert k["time_bound_s"] == pytest.approx(1e-3)
+    assert k["time_compute_s"] == pytest.approx(1e-4)
+    assert k["roof_pct"] == pytest.approx(80.0)
+    assert k["compute_roof_pct"] == pytest.approx(8.0)
+    assert k["verdict"] == "memory-bound"
+    assert k["verdict_reason"] == "reaches 80 % of the DRAM roof"
+
+
+def test_compute_side_binds_right_of_the_ridge_and_the_path_is_the_one_that_takes_longest():
+    # fp16: 9e11 / 900e12 = 1 ms. fp32: 3e10 / 60e12 = 0.5 ms, though it is 3 % of the work. Q / B = 0.1 ms.
+    (k,) = place({"duration_s": 1.25e-3, "flop_fp32": 3e10, "flop_fp16": 9e11, "dram_bytes": 3e8})
+    assert (k["path"], k["bound"]) == ("fp16", "compute")
+    assert k["time_compute_s"] == pytest.approx(1e-3)
+    assert k["flop"] == pytest.approx(9.3e11)
+    assert k["path_share"] == pytest.approx(9e11 / 9.3e11)
+    assert k["paths"] == "fp32 3 %, fp16 97 %"
+    assert k["roof_flop_s"] == pytest.approx(900e12)
+    assert k["roof_flop_s_source"] == "report: dense peak x clock"
+    assert k["verdict"] == "compute-bound"
+
+
+def test_a_small_share_of_slow_work_binds():
+    # fp64 without tensor cores: 3e10 / 30e12 = 1 ms; fp32: 3e10 / 60e12 = 0.5 ms.
+    (k,) = place({"duration_s": 2e-3, "flop_fp32": 3e10, "flop_fp64": 3e10, "dram_bytes": 3e8, "tensor_pct": 0.0})
+    assert k["path"] == "fp64"
+    assert k["path_share"] == pytest.approx(0.5)
+
+
+def test_no_arithmetic_at_all_is_judged_by_bandwidth_alone():
+    (k,) = place({"duration_s": 1.25e-3, "flop_fp32": 0.0, "flop_fp64": 0.0, "dram_bytes": 3e9, "tensor_pct": 0.0})
+    assert k["flop"] == 0.0
+    assert k["intensity"] is None
+    assert k["path"] is None
+    assert k["roof_pct"] == pytest.approx(80.0)
+    assert k["bound"] == "memory"
+
+
+@pytest.mark.parametrize(
+    ("known", "why"),
+    [
+        ({"flop_fp32": 0.0}, "tensor cores were not counted"),
+        ({"flop_fp16": 0.0}, "CUDA cores were not counted"),
+        ({"flop_fp32": 1e6, "tensor_pct": 40.0}, "the tensor pipe was busy and its work was not counted"),
+        ({}, "nothing was counted"),
+    ],
+)
+def test_work_is_unknown_where_the_busy_unit_was_not_counted(known, why):
+    (k,) = place({"duration_s": 1e-3, "dram_bytes": 1e9, **known})
+    assert k["flop"] is None, why
+    assert k["flop_source"] is None
+    assert k["roof_pct"] is None
+    assert k["memory_roof_pct"] == pytest.approx(100 * (1e9 / 3e12) / 1e-3)
+    assert k["verdict"] == "cannot-say"
+    assert k["verdict_reason"].startswith("needs FLOP counters")
+
+
+def test_useful_work_and_compulsory_bytes_stand_in_and_say_so():
+    # 2MNK = 2 * 1024^3; fp64 matrix product: the tensor path has the roof.
+    (k,) = place(
+        {
+            "duration_s": 1e-4,
+            "useful_flop": 2.0 * 1024**3,
+            "compulsory_bytes": 3 * 8 * 1024.0**2,
+            "op": "gemm",
+            "op_dtype": "fp64",
+            "workload_source": "annotation",
+        }
+    )
+    assert k["path"] == "fp64_tensor"
+    assert k["flop_source"] == "useful work, annotation"
+    assert k["traffic_bytes_source"] == "compulsory (formula)"
+    assert k["time_compute_s"] == pytest.approx(2.0 * 1024**3 / 60e12)
+    assert k["executed_over_useful"] is None
+
+
+def test_executed_over_useful():
+    # The H100 q_proj of a batch of one: 64 rows computed for one that is useful.
+    (k,) = place({"duration_s": 2e-5, "useful_flop": 25690112.0, "flop_fp16": 1644167168.0, "dram_bytes": 26510848.0})
+    assert k["executed_over_useful"] == pytest.approx(64.0)
+    assert k["flop"] == pytest.approx(1644167168.0)
+
+
+def test_overhead_needs_a_short_time_a_low_bound_and_idle_units():
+    base = {"flop_fp32": 1e6, "tensor_pct": 0.0, "dram_bytes": 1e6}  # Q / B = 0.33 µs
+    short, busy, long = place(
+        base | {"duration_s": 4e-6},
+        base | {"duration_s": 4e-6, "memory_pct": 75.0, "sm_pct": 10.0},
+        base | {"duration_s": 40e-6},
+    )
+    assert short["verdict"] == "overhead-bound"  # 3 floors of 3.5 µs = 10.5 µs
+    assert busy["verdict"] == "memory-bound"
+    assert long["verdict"] == "latency-bound"
+
+
+def test_floor_is_the_reports_own_minimum_where_that_is_lower():
+    base = {"flop_fp32": 1e3, "tensor_pct": 0.0, "dram_bytes": 1e3}
+    fast, slow = place(base | {"duration_s": 2e-6}, base | {"duration_s": 7e-6})
+    assert fast["verdict"] == "overhead-bound"
+    assert slow["verdict"] == "latency-bound"  # 3 x 2 µs = 6 µs < 7 µs
+
+
+def test_below_three_microseconds_nothing_is_judged():
+    (k,) = place({"duration_s": 2.5e-6, "flop_fp32": 1e6, "tensor_pct": 0.0, "dram_bytes": 6e6})  # Q / B = 2 µs, 80 %
+    assert k["verdict"] == "cannot-say"
+    assert "too coarse" in k["verdict_reason"]
+
+
+@pytest.mark.parametrize("duration", [None, 0.0])
+def test_without_a_duration_nothing_can_be_said(duration):
+    (k,) = place({"duration_s": duration, "flop_fp32": 1e6, "dram_bytes": 6e6})
+    assert k["verdict"] == "cannot-say"
+    assert k["verdict_reason"] == "needs the duration (gpu__time_duration.sum)"
+    assert k["roof_pct"] is None
+
+
+def test_throughput_percentages_decide_where_the_report_has_no_counters():
+    memory, compute, latency = place(
+        {"duration_s": 1e-4, "sm_pct": 30.0, "memory_pct": 85.0},
+        {"duration_s": 1e-4, "sm_pct": 91.0, "memory_pct": 85.0},
+        {"duration_s": 1e-4, "sm_pct": 59.9, "memory_pct": 59.0},
+    )
+    assert memory["verdict"] == "memory-bound"
+    assert memory["verdict_reason"] == "memory (DRAM, L2 or L1) throughput is 85 % of its peak"
+    assert compute["verdict"] == "compute-bound"
+    assert latency["verdict"] == "latency-bound"
+    assert latency["verdict_reason"] == "SM throughput 60 %, memory throughput 59 %: neither is busy"
+
+
+def test_missing_bytes_are_named():
+    (k,) = place({"duration_s": 1e-3, "flop_fp32": 6e9, "tensor_pct": 0.0})
+    assert k["verdict_reason"] == "needs DRAM byte counters (the roofline tier of `ncuroof collect`)"
+    assert k["roof_pct"] is None
+
+
+def test_missing_roof_is_named():
+    (k,) = place({"duration_s": 1e-3, "flop_fp8": 6e9, "dram_bytes": 1e8, "roof_flop_s_fp8": None})
+    assert k["verdict_reason"] == "needs the fp8 roof of this GPU (--roofs FILE)"
+    assert k["time_compute_s"] is None
+
+
+def test_shares_of_time_skip_unknown_durations():
+    a, b, c = place({"duration_s": 3e-3}, {"duration_s": 1e-3}, {"duration_s": None})
+    assert (a["time_share"], b["time_share"], c["time_share"]) == (0.75, 0.25, None)
+
+
+def test_place_keeps_rows_and_columns():
+    frame = pl.DataFrame([dict.fromkeys(COLUMNS) | H100], schema=COLUMNS)
+    placed = roofline.place(frame)
+    assert placed.height == 1
+    assert set(placed.columns) == set(frame.columns) | {c.name for c in tables.PLACEMENT}
+    assert not [c for c in placed.columns if c.startswith("_")]
