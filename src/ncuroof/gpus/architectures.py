@@ -14,7 +14,9 @@ from ncuroof.tables import PATHS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-KEYS = ("cc", "class", "names", "rates", "fp16_accumulate", "legacy_mma", "source", "verified")
+KEYS = (
+    "cc", "class", "names", "rates", "fp16_accumulate", "legacy_mma", "memory_attributes", "source", "verified",
+)  # fmt: skip
 NEEDED = ("cc", "class", "rates", "source")
 
 
@@ -29,6 +31,7 @@ class Architecture:
         rates: path to dense FLOP (integer operations for int paths) per SM and cycle; an FMA counts as two.
         fp16_accumulate: the same with FP16 accumulation, where it differs.
         legacy_mma: the same for ``mma.sync``, where it is slower than the newest tensor instruction.
+        memory_attributes: whether memory clock × bus width of the device attributes gives the DRAM bandwidth.
         source: where the rates come from.
     """
 
@@ -38,6 +41,7 @@ class Architecture:
     rates: Mapping[str, float]
     fp16_accumulate: Mapping[str, float]
     legacy_mma: Mapping[str, float]
+    memory_attributes: bool
     source: str
 
 
@@ -62,6 +66,7 @@ def _row(row: Mapping[str, Any]) -> Architecture:
         rates=row["rates"],
         fp16_accumulate=row.get("fp16_accumulate", {}),
         legacy_mma=row.get("legacy_mma", {}),
+        memory_attributes=row.get("memory_attributes", True),
         source=row["source"],
     )
 
@@ -94,4 +99,5 @@ def architecture(cc: tuple[int, int] | None, gpu_name: str | None) -> Architectu
     first = rows[0]
     agreed = {p: r for p, r in first.rates.items() if all(row.rates.get(p) == r for row in rows)}
     label = f"CC {first.cc[0]}.{first.cc[1]}, product class unknown"
-    return Architecture(first.cc, label, (), agreed, {}, {}, "rates on which all product classes agree")
+    source = "rates on which all product classes agree"
+    return Architecture(first.cc, label, (), agreed, {}, {}, first.memory_attributes, source)

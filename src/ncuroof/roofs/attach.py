@@ -167,7 +167,9 @@ def _compute(path: str) -> _Candidates:
 
 def _dram() -> _Candidates:
     """Candidates for the DRAM slope."""
-    attribute = pl.col("memory_clock_hz") * 2 * pl.col("memory_bus_bits") / 8
+    attribute = pl.when(pl.col("memory_attributes").fill_null(value=True)).then(
+        pl.col("memory_clock_hz") * 2 * pl.col("memory_bus_bits") / 8
+    )
     nominal = pl.coalesce(attribute, "table_nominal_bytes_s", "datasheet_dram")
     peak = pl.col("peak_bytes_s_dram")
     short = (pl.col("duration_s") < SHORT_S).fill_null(value=True)

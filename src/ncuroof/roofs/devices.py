@@ -23,8 +23,8 @@ KEYS: dict[str, pl.DataType] = {
 }
 """Columns of the kernels table by which devices are told apart."""
 
-CUDA_CORE_PATHS = ("fp64", "fp32", "fp16_vector")
-"""Paths that do not run on tensor cores."""
+PEAK_CLOCK_PATHS = ("fp64", "fp64_tensor", "fp32", "fp16_vector")
+"""Paths whose data sheet peaks are at the CUDA core clock; the other tensor peaks may be at a lower one."""
 
 AGREEMENT = 0.005
 """Candidates of an ambiguous device whose values differ by less than this count as one."""
@@ -65,6 +65,7 @@ def _schema() -> dict[str, pl.DataType]:
         "table_clock_hz": pl.Float64(),
         "table_sms": pl.Float64(),
         "table_nominal_bytes_s": pl.Float64(),
+        "memory_attributes": pl.Boolean(),
         "device_note": pl.String(),
     }
 
@@ -137,7 +138,7 @@ def _put_datasheet(result: dict[str, object], candidates: Sequence[gpus.Gpu]) ->
 def _put_boost_peak(result: dict[str, object], path: str, gpu: gpus.Gpu) -> None:
     """A path the data sheet does not print: SMs × dense rate × the clock behind the peaks that it does print."""
     known = gpus.architecture(gpu.cc, gpu.driver_name or gpu.name)
-    clock = gpu.peak_hz if path in CUDA_CORE_PATHS else gpu.tensor_hz
+    clock = gpu.peak_hz if path in PEAK_CLOCK_PATHS else gpu.tensor_hz
     if known and clock and path in known.rates:
         result[f"datasheet_{path}"] = gpu.sms * known.rates[path] * clock
         result[f"datasheet_{path}_source"] = f"datasheet: {gpu.name}, SMs × dense rate per cycle × boost clock"
@@ -155,6 +156,7 @@ def _put_rates(result: dict[str, object], row: Mapping[str, object], candidates:
         for path, rate in known.rates.items():
             result[f"rate_{path}"] = float(rate)
         result["rates_source"] = known.product_class
+        result["memory_attributes"] = known.memory_attributes
 
 
 def _agreed(values: Iterable[float | None]) -> float | None:
