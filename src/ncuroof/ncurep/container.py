@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.protobuf.message import DecodeError
 
@@ -34,12 +34,11 @@ KINDS = (
 RESULT_KINDS = ("kernel", "range", "cmdlist", "graph")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One message of a payload.
 
     Attributes:
-        kind: source, kernel, range, cmdlist, graph, topology, or unknown (counted by no field of the header that we know).
+        kind: source, kernel, range, cmdlist, graph, topology, or unknown (counted by no field that we know).
         offset: of the message in the file, in bytes.
         size: of the message, in bytes.
     """
@@ -109,13 +108,13 @@ def walk(data: bytes | mmap.mmap, name: str) -> Layout:
         if head.HasField("process") and head.process != last_process:
             last_process = head.process
             layout.processes.append(last_process)
-        if position != end or head.source_count or head.kernel_count:
+        if head.payload_size or head.kernel_count:
             _entries(data, name, position, end, head, layout.entries)
         position = end
     return layout
 
 
-def _message(data: bytes | mmap.mmap, name: str, position: int, size: int, what: str, kind: Any) -> tuple[Any, int]:  # noqa: ANN401
+def _message(data: bytes | mmap.mmap, name: str, position: int, size: int, what: str, kind: Any) -> tuple[Any, int]:  # noqa: ANN401, PLR0917
     """The length-prefixed message at ``position``, decoded, and the offset after it."""
     if position + 4 > size:
         raise damaged(name, position, f"the file ends in the middle of a {what}")
@@ -129,30 +128,31 @@ def _message(data: bytes | mmap.mmap, name: str, position: int, size: int, what:
         raise damaged(name, position, f"a {what} that cannot be decoded") from None
 
 
-def _entries(data: bytes | mmap.mmap, name: str, position: int, end: int, head: Any, into: list[Entry]) -> None:  # noqa: ANN401
-    counts = [(kind, getattr(head, attribute)) for kind, attribute in KINDS]
-    expected = sum(count for _, count in counts)
+def _entries(data: bytes | mmap.mmap, name: str, position: int, end: int, head: Any, into: list[Entry]) -> None:  # noqa: ANN401, PLR0917
+    counts = [(kind, getattr(head, attribute)) for kind, attribute in KINDS if head.HasField(attribute)]
+    expected = sum([count for _, count in counts])
     if expected * 4 > end - position:
         found = f"a block that counts {expected} entries in {end - position} bytes of payload"
         raise damaged(name, position, found)
-    kinds = (kind for kind, count in counts for _ in range(count))
+    kinds = [kind for kind, count in counts for _ in range(count)]
+    done = 0
     while position < end:
         if position + 4 > end:
             raise damaged(name, position, "a payload that ends in the middle of an entry")
-        (length,) = struct.unpack_from("<I", data, position)
+        length = int.from_bytes(data[position : position + 4], "little")
         start = position + 4
         position = start + length
         if position > end:
             found = f"an entry of {length} bytes in a payload that has {end - start} left"
             raise damaged(name, start - 4, found)
-        into.append(Entry(next(kinds, "unknown"), start, length))
-    missing = next(kinds, None)
-    if missing is not None:
-        raise damaged(name, end, f"a payload that ends before the {missing} entry that its header counts")
+        into.append(Entry(kinds[done] if done < expected else "unknown", start, length))
+        done += 1
+    if done < expected:
+        raise damaged(name, end, f"a payload that ends before the {kinds[done]} entry that its header counts")
 
 
 def headless(head: bytes) -> bool:
-    """Whether bytes look like the blocks of a report whose first bytes are missing: a block header with a process or a session."""
+    """Whether bytes look like blocks of a report whose first bytes are missing: a block header with a process or session."""
     if len(head) < 8:
         return False
     (length,) = struct.unpack_from("<I", head)
@@ -162,8 +162,8 @@ def headless(head: bytes) -> bool:
         block = message("BlockHeader").FromString(head[4 : 4 + length])
     except DecodeError:
         return False
-    counted = block.HasField("source_count") and block.HasField("kernel_count") and block.HasField("payload_size")
-    return counted and (block.HasField("process") or block.HasField("session"))
+    needed = ("source_count", "kernel_count", "payload_size")
+    return all(block.HasField(n) for n in needed) and (block.HasField("process") or block.HasField("session"))
 
 
 def damaged(name: str, offset: int, found: str) -> DamagedError:

@@ -12,19 +12,21 @@ Instances are passed over.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ncuroof.ncurep.messages import message
 
 if TYPE_CHECKING:
+    import mmap
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
 ABSENT, NUMBER, INTEGER, TEXT = 0, 1, 2, 3
-_PAD = bytes(16)
+PAD = bytes(16)
+BLOCK = 1 << 14
 _LOW = np.array([(1 << (8 * n)) - 1 if n < 8 else (1 << 64) - 1 for n in range(9)], dtype=np.uint64)
 # Continuation bits of a well-formed varint of n bytes: set in all bytes but the last.
 _CONTINUED = np.array([sum(0x80 << (8 * i) for i in range(n - 1)) if n else 1 for n in range(9)], dtype=np.uint64)
@@ -52,71 +54,109 @@ class Scalars:
     texts: dict[int, bytes]
 
 
-def decode(metrics: Sequence[bytes], wanted: NDArray[np.bool_] | None = None) -> Scalars:
+class Buffer:
+    """Bytes that can be read at many offsets at once; at least 16 bytes of them lie behind the last offset used.
+
+    Attributes:
+        content: the bytes.
+        octets: the same as an array.
+        words: element i is the 8 bytes from offset i on, little endian, whatever the alignment.
+    """
+
+    def __init__(self, content: bytes | mmap.mmap) -> None:
+        self.content = content
+        self.octets = np.frombuffer(content, np.uint8)
+        self.words: NDArray[np.uint64] = np.ndarray((len(content) - 7,), "<u8", content, strides=(1,))
+
+
+def joined(messages: Sequence[bytes]) -> tuple[Buffer, NDArray[np.int64], NDArray[np.int64]]:
+    """Messages in one buffer: the buffer, and where each begins and ends."""
+    length = np.fromiter(map(len, messages), np.int64, len(messages))
+    end = np.cumsum(length)
+    return Buffer(b"".join(messages) + PAD), end - length, end
+
+
+def decode(
+    buffer: Buffer, start: NDArray[np.int64], end: NDArray[np.int64], wanted: NDArray[np.bool_] | None = None
+) -> Scalars:
     """Decode the scalars of metric messages.
 
     Args:
-        metrics: the messages.
-        wanted: for each name id whether its values are needed; None for all. Ids beyond its end are kept, so that the
-            caller can complain about them.
+        buffer: where they lie.
+        start: offset of each.
+        end: offset after each.
+        wanted: for each name id whether its values are needed; None for all. Its last element stands for all ids beyond
+            the string table, and is true, so that the caller can complain about them.
 
     Raises:
         google.protobuf.message.DecodeError: for bytes that are no metric.
     """
-    count = len(metrics)
-    joined = b"".join(metrics) + _PAD
-    octets = np.frombuffer(joined, np.uint8)
-    # Element i is the 8 bytes from offset i on, whatever the alignment.
-    words = np.ndarray((len(joined) - 7,), "<u8", joined, strides=(1,))
-    length = np.fromiter(map(len, metrics), np.int64, count)
-    end = np.cumsum(length)
-    start = end - length
+    blocks = []
+    for first in range(0, max(len(start), 1), BLOCK):
+        part = slice(first, first + BLOCK)
+        block = _block(buffer, start[part], end[part], wanted)
+        block.row += first
+        blocks.append(block)
+    if len(blocks) == 1:
+        return blocks[0]
+    texts: dict[int, bytes] = {}
+    base = 0
+    for block in blocks:
+        texts.update((base + place, said) for place, said in block.texts.items())
+        base += len(block.row)
+    return Scalars(
+        *(
+            np.concatenate([getattr(block, name) for block in blocks])
+            for name in ("row", "name_id", "kind", "number", "integer")
+        ),
+        texts,
+    )
 
-    head = words[start]
+
+def _block(
+    buffer: Buffer, start: NDArray[np.int64], end: NDArray[np.int64], wanted: NDArray[np.bool_] | None
+) -> Scalars:
+    """As :func:`decode`, for as many metrics as leave the intermediate arrays in the processor's cache."""
+    length = end - start
+    head = buffer.words[start]
     plain = (length >= 2) & ((head & np.uint64(0xFF)) == 0x08)
     # The name id: a varint of one to three bytes after the tag.
     b1, b2, b3 = ((head >> np.uint64(shift)) & np.uint64(0xFF) for shift in (8, 16, 24))
-    wide = np.where(b1 < 0x80, 1, np.where(b2 < 0x80, 2, 3)).astype(np.int64)
+    two = b1 >= 0x80
+    three = two & (b2 >= 0x80)
     low7 = np.uint64(0x7F)
     name_id = (b1 & low7).astype(np.int64)
-    name_id += np.where(wide > 1, (b2 & low7) << np.uint64(7), 0).astype(np.int64)
-    name_id += np.where(wide > 2, (b3 & low7) << np.uint64(14), 0).astype(np.int64)
-    plain &= ~((wide == 3) & (b3 >= 0x80)) & (length > wide)
-
+    name_id[two] |= ((b2[two] & low7) << np.uint64(7)).astype(np.int64)
+    name_id[three] |= ((b3[three] & low7) << np.uint64(14)).astype(np.int64)
+    wide = 1 + two + three.astype(np.int64)
+    plain &= ~(three & (b3 >= 0x80)) & (length > wide)
     value = start + 1 + wide
-    plain &= (value == end) | (octets[np.minimum(value, end)] == 0x12)
-    row = np.arange(count, dtype=np.int64)
+    plain &= (value == end) | (buffer.octets[value] == 0x12)
+
     odd = np.flatnonzero(~plain)
-    if wanted is not None:
-        known = name_id < len(wanted)
-        keep = plain & ~known
-        keep[known] |= wanted[name_id[known]]
-        keep &= plain
-    else:
-        keep = plain
+    row = np.arange(len(start), dtype=np.int64)
+    keep = plain if wanted is None else plain & wanted[np.minimum(name_id, len(wanted) - 1)]
     if not keep.all():
         row, name_id, value, end = row[keep], name_id[keep], value[keep], end[keep]
-    kind, number, integer, texts, strange = _values(octets, words, joined, value, end)
+    kind, number, integer, texts, strange = _values(buffer, value, end)
     result = Scalars(row, name_id, kind, number, integer, texts)
     if len(odd) or len(strange):
-        _one_by_one(result, metrics, odd, strange, wanted)
+        spans = list(zip(start.tolist(), (start + length).tolist(), strict=True))
+        _one_by_one(result, buffer, spans, odd, strange, wanted)
     return result
 
 
 def _values(
-    octets: NDArray[np.uint8],
-    words: NDArray[np.uint64],
-    joined: bytes,
-    value: NDArray[np.int64],
-    end: NDArray[np.int64],
+    buffer: Buffer, value: NDArray[np.int64], end: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.uint64], dict[int, bytes], NDArray[np.int64]]:
     """Kind, number, integer and texts of values at these offsets, and the positions of values of another shape."""
+    octets, words = buffer.octets, buffer.words
     count = len(value)
     kind = np.zeros(count, np.uint8)
     number = np.zeros(count, np.float64)
     integer = np.zeros(count, np.uint64)
     present = value < end
-    head = words[np.minimum(value, len(words) - 1)]
+    head = words[value]
     size = ((head >> np.uint64(8)) & np.uint64(0xFF)).astype(np.int64)
     tag = ((head >> np.uint64(16)) & np.uint64(0xFF)).astype(np.uint8)
     after = value + 2 + size
@@ -147,7 +187,7 @@ def _values(
     places = np.flatnonzero(strings & (inner == size - 2))
     kind[places] = TEXT
     for place, begin, long in zip(places.tolist(), (value[places] + 4).tolist(), inner[places].tolist(), strict=True):
-        texts[place] = joined[begin : begin + long]
+        texts[place] = buffer.content[begin : begin + long]
     return kind, number, integer, texts, np.flatnonzero(present & (kind == ABSENT))
 
 
@@ -163,21 +203,27 @@ def _join_sevens(raw: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _one_by_one(
     into: Scalars,
-    metrics: Sequence[bytes],
+    buffer: Buffer,
+    spans: Sequence[tuple[int, int]],
     odd: NDArray[np.int64],
     strange: NDArray[np.int64],
     wanted: NDArray[np.bool_] | None,
 ) -> None:
     """Decode through protobuf what has another shape: ``odd`` are rows to insert, ``strange`` are places to redo."""
     metric = message("MetricScalar")
+
+    def read(row: int) -> Any:  # noqa: ANN401  protobuf messages have no static type
+        start, end = spans[row]
+        return metric.FromString(buffer.content[start:end])
+
     places = strange.tolist()
     rows = into.row[strange].tolist()
-    parsed = [metric.FromString(metrics[r]) for r in rows]
+    parsed = [read(r) for r in rows]
     extra_rows: list[int] = []
     extra = []
     for r in odd.tolist():
-        one = metric.FromString(metrics[r])
-        if wanted is None or one.name_id >= len(wanted) or wanted[one.name_id]:
+        one = read(r)
+        if wanted is None or wanted[min(one.name_id, len(wanted) - 1)]:
             extra_rows.append(r)
             extra.append(one)
     if extra:

@@ -37,7 +37,7 @@ class Device:
     Attributes:
         index: ordinal in the report.
         name: as the driver gives it.
-        attributes: attribute name (``device__attribute_...`` without that prefix, as stored) to value.
+        attributes: attribute to value; the names are those of metrics, ``device__attribute_...``.
     """
 
     index: int

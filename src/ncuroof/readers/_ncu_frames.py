@@ -1,4 +1,8 @@
-"""Builds the tables of a chunk from decoded results of a binary report."""
+"""Builds the tables of a chunk from decoded results of a binary report.
+
+The same names, NVTX states and rule messages recur in result after result, so each is decoded once and the columns
+are gathered from the distinct ones.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +10,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from google.protobuf.message import DecodeError
 
 from ncuroof.model import Chunk
-from ncuroof.ncurep import container, nsight_rules, nvtx
-from ncuroof.ncurep.scalars import INTEGER, NUMBER, TEXT, Scalars
+from ncuroof.ncurep.nsight_rules import Item, read_rule
+from ncuroof.ncurep.nvtx import State, read_state
+from ncuroof.ncurep.scalars import INTEGER, NUMBER, TEXT
 from ncuroof.ncurep.session import Device, Facts, text
 from ncuroof.ncurep.units import unit_of
-from ncuroof.tables import LAUNCHES, METRICS, NSIGHT_RULES, conform, schema
+from ncuroof.tables import FOCUS_METRIC, LAUNCHES, METRICS, NSIGHT_RULES, NVTX_RANGE, conform, empty
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from ncuroof.inputs import InputFile
-
-    Batch = Sequence[tuple[container.Entry, Any]]
+    from ncuroof.ncurep.results import Batch
 
 # Metrics that the launches table itself needs, whatever the caller wants.
-_GRID = tuple(f"launch__grid_dim_{axis}" for axis in "xyz")
-_BLOCK = tuple(f"launch__block_dim_{axis}" for axis in "xyz")
+_SIZES = {f"{size}_{axis}": f"launch__{size}_dim_{axis}" for size in ("grid", "block") for axis in "xyz"}
 _GPU = "device__attribute_display_name"
-_CC = ("device__attribute_compute_capability_major", "device__attribute_compute_capability_minor")
-_LAUNCH = frozenset({*_GRID, *_BLOCK, *_CC, _GPU})
+_DEVICE = {
+    "cc_major": "device__attribute_compute_capability_major",
+    "cc_minor": "device__attribute_compute_capability_minor",
+    "device_index": "device__attribute_device_index",
+}
+_LAUNCH = frozenset({*_SIZES.values(), *_DEVICE.values(), _GPU})
 
 
 class Names:
@@ -37,221 +43,301 @@ class Names:
 
     Attributes:
         names: all strings, by id.
-        wanted: by id; None where everything is.
+        ids: text to its first id.
         canonical: by id, the first id with the same text.
+        wanted: by id, whether its values are needed, and one more element, true, for ids beyond the table; None for all.
+        series: all strings, by id.
+        units: by id, the unit that the name implies.
     """
 
-    def __init__(self, strings: list[bytes], want: frozenset[str] | None) -> None:
+    def __init__(self, strings: Sequence[bytes], want: frozenset[str] | None) -> None:
         self.names = [text(s) for s in strings]
-        first: dict[str, int] = {}
-        self.canonical = np.array([first.setdefault(n, i) for i, n in enumerate(self.names)], np.int64)
-        self.ids = first
+        self.ids: dict[str, int] = {}
+        self.canonical = np.array([self.ids.setdefault(n, i) for i, n in enumerate(self.names)], np.int64)
         self.wanted: NDArray[np.bool_] | None = None
         if want is not None:
             needed = want | _LAUNCH
-            self.wanted = np.array([n in needed for n in self.names], bool)
+            self.wanted = np.array([*(n in needed for n in self.names), True], bool)
         self.series = pl.Series(self.names, dtype=pl.String)
         self.units = pl.Series([unit_of(n) for n in self.names], dtype=pl.String)
 
 
 class Builder:
-    """Builds chunk after chunk of one report."""
+    """Builds chunk after chunk of one report.
 
-    def __init__(self, file: InputFile, facts: Facts, table: Names) -> None:
-        self.file = file
-        self.facts = facts
-        self.table = table
-        self.driver_version: str | None = facts.driver_version
-        self._texts: dict[bytes, str] = {}
-        self._states: dict[bytes, nvtx.State] = {}
-        self._rules: dict[bytes, list[nsight_rules.Item]] = {}
+    Attributes:
+        driver_version: of the session, or the last one that a result told.
+    """
 
-    def chunk(self, first: int, batch: Batch, scalars: Scalars, owner: NDArray[np.uint32]) -> Chunk:
-        """The tables of these results.
+    def __init__(self, file: InputFile, facts: Facts, names: Names) -> None:
+        self.driver_version = facts.driver_version
+        self._file = file
+        self._facts = facts
+        self._names = names
+        self._text = _remember(text)
+        self._state = _remember(read_state)
+        self._rule = _remember(read_rule)
+
+    def chunk(self, first: int, batch: Batch) -> Chunk:
+        """The tables of a batch of results.
 
         Args:
             first: index of the first of them in the report.
-            batch: entry and decoded message of each.
-            scalars: all their scalars.
-            owner: for each scalar the position of its result in ``batch``.
+            batch: the results, at least one.
+
+        Raises:
+            google.protobuf.message.DecodeError: for an NVTX state or a rule result that cannot be decoded.
         """
-        ids = self.table.canonical[scalars.name_id] if len(scalars.name_id) else scalars.name_id
-        keep = _last_of_each(ids, owner, len(batch), len(self.table.names))
-        texts = (
-            pl.Series([None], dtype=pl.String).new_from_index(0, len(ids))
-            if len(ids)
-            else pl.Series([], dtype=pl.String)
+        ids = self._names.canonical[batch.scalars.name_id]
+        return Chunk(
+            self._launches(first, batch, _Picked(self._names.ids, ids, batch)),
+            self._metrics(first, ids, batch),
+            self._rules(first, batch.results),
         )
+
+    def _metrics(self, first: int, ids: NDArray[np.int64], batch: Batch) -> pl.DataFrame:
+        scalars = batch.scalars
+        if not len(ids):
+            return empty(METRICS)
+        columns = {
+            "result_index": pl.Series((batch.owner + first).astype(np.uint32)),
+            "metric": self._names.series.gather(ids),
+            "value": pl.Series(scalars.number),
+            "value_int": pl.Series(scalars.integer),
+            "unit": self._names.units.gather(ids),
+            "kind": pl.Series(scalars.kind),
+        }
+        frame = pl.DataFrame(columns)
+        said = pl.Series("text", [None], dtype=pl.String).new_from_index(0, len(ids))
         if scalars.texts:
-            places = list(scalars.texts)
-            texts = texts.scatter(places, [self._text(raw) for raw in scalars.texts.values()])
-        frame = (
-            pl.DataFrame(
-                {
-                    "result_index": owner + np.uint32(first),
-                    "metric": self.table.series.gather(ids),
-                    "value": scalars.number,
-                    "value_int": scalars.integer,
-                    "text": texts,
-                    "unit": self.table.units.gather(ids),
-                    "kind": scalars.kind,
-                    "keep": keep if keep is not None else True,
-                }
-            )
-            if len(ids)
-            else pl.DataFrame()
+            said = said.scatter(list(scalars.texts), [self._text(raw) for raw in scalars.texts.values()])
+        frame = frame.with_columns(said)
+        keep = _last_of_each(ids, batch.owner, len(batch.results), len(self._names.names))
+        if keep is not None:
+            frame = frame.filter(pl.Series(keep))
+        kind = pl.col("kind")
+        return frame.select(
+            pl.lit(self._file.sha256).alias("source_sha256"),
+            "result_index",
+            "metric",
+            pl.when((kind == NUMBER) | (kind == INTEGER)).then("value").alias("value"),
+            pl.when(kind == INTEGER).then("value_int").alias("value_int"),
+            "text",
+            "unit",
         )
-        if len(ids):
-            if keep is not None:
-                frame = frame.filter("keep")
-            kind = pl.col("kind")
-            metrics = frame.select(
-                pl.lit(self.file.sha256).alias("source_sha256"),
-                "result_index",
-                "metric",
-                pl.when(kind.is_in([NUMBER, INTEGER])).then("value").alias("value"),
-                pl.when(kind == INTEGER).then("value_int").alias("value_int"),
-                "text",
-                "unit",
-            )
-        else:
-            metrics = pl.DataFrame(schema=schema(METRICS))
-        special = self._special(ids, scalars, owner, len(batch))
-        try:
-            return Chunk(self._launches(first, batch, special), metrics, self._rule_rows(first, batch))
-        except DecodeError:
-            fault = "NVTX ranges or rule results that cannot be decoded, in the results from here on"
-            raise container.damaged(self.file.name, batch[0][0].offset, fault) from None
 
-    def _text(self, raw: bytes) -> str:
-        found = self._texts.get(raw)
-        if found is None:
-            found = self._texts[raw] = text(raw)
-        return found
+    def _launches(self, first: int, batch: Batch, picked: _Picked) -> pl.DataFrame:
+        facts, decode, results = self._facts, self._text, batch.results
+        count = len(results)
+        function, demangled, mangled = (
+            [decode(getattr(r, name)) or None for r in results] for name in ("function", "demangled", "mangled")
+        )
+        states = [self._state(r.nvtx) if r.HasField("nvtx") else None for r in results]
+        drivers = [facts.driver_version] * count
+        if facts.driver_version is None:
+            drivers = [f"{r.driver_version:.2f}" if r.HasField("driver_version") else None for r in results]
+            self.driver_version = next((d for d in reversed(drivers) if d is not None), self.driver_version)
+        columns: dict[str, Any] = {
+            "result_index": np.arange(first, first + count, dtype=np.uint32),
+            "result_kind": batch.kinds,
+            "kernel_name": [f or d or m for f, d, m in zip(function, demangled, mangled, strict=True)],
+            "kernel_demangled": demangled,
+            "kernel_mangled": mangled,
+            "process_id": [r.pid if r.HasField("pid") else None for r in results],
+            "context_id": [r.context if r.HasField("context") else None for r in results],
+            "stream_id": [r.stream if r.HasField("stream") else None for r in results],
+            "nvtx_path": [s.path if s else None for s in states],
+            "nvtx": _nvtx_column(states),
+            "driver_version": drivers,
+        }
+        for column, metric in _SIZES.items():
+            columns[column] = _sizes(picked.numbers(metric), results, *column.split("_"))
+        columns.update(self._gpus(picked))
+        same: dict[str, str | None] = {
+            "source": self._file.name,
+            "source_sha256": self._file.sha256,
+            "ncu_version": facts.ncu_version,
+            "cuda_version": facts.cuda_version,
+            "origin": facts.origin,
+        }
+        for setting, (value, source) in facts.settings.items():
+            same[setting], same[f"{setting}_source"] = value, source
+        frame = pl.DataFrame({k: v if isinstance(v, pl.Series) else pl.Series(k, v) for k, v in columns.items()})
+        frame = frame.with_columns(pl.lit(value, dtype=pl.String).alias(name) for name, value in same.items())
+        return conform(frame, LAUNCHES)
 
-    def _special(
-        self, ids: NDArray[np.int64], scalars: Scalars, owner: NDArray[np.uint32], count: int
-    ) -> dict[str, list[Any]]:
-        """The metrics that the launches table needs: name to one value per result, None where absent."""
-        found: dict[str, list[Any]] = {}
-        for name in _LAUNCH:
-            values: list[Any] = [None] * count
-            number = self.table.ids.get(name)
-            if number is not None:
-                for place in np.flatnonzero(ids == number).tolist():
-                    kind = scalars.kind[place]
-                    if kind == TEXT:
-                        value: Any = self._text(scalars.texts[place])
-                    elif kind == INTEGER:
-                        value = int(scalars.integer[place])
-                    elif kind == NUMBER and np.isfinite(scalars.number[place]):
-                        value = int(scalars.number[place])
-                    else:
-                        value = None
-                    values[int(owner[place])] = value
-            found[name] = values
-        return found
+    def _gpus(self, picked: _Picked) -> dict[str, Any]:
+        """GPU name, compute capability and device ordinal of each result.
 
-    def _launches(self, first: int, batch: Batch, special: dict[str, list[Any]]) -> pl.DataFrame:
-        facts = self.facts
-        rows: dict[str, list[Any]] = {c.name: [] for c in LAUNCHES}
-        for place, (entry, result) in enumerate(batch):
-            function, demangled, mangled = (
-                text(raw) or None for raw in (result.function, result.demangled, result.mangled)
-            )
-            state = self._state(result.nvtx) if result.HasField("nvtx") else None
-            gpu, cc, device = self._gpu(place, special)
-            driver = facts.driver_version
-            if driver is None and result.HasField("driver_version"):
-                driver = f"{result.driver_version:.2f}"
-                self.driver_version = driver
-            row: dict[str, Any] = {
-                "source": self.file.name,
-                "source_sha256": self.file.sha256,
-                "result_index": first + place,
-                "result_kind": entry.kind,
-                "kernel_name": function or demangled or mangled,
-                "kernel_demangled": demangled,
-                "kernel_mangled": mangled,
-                "process_id": result.pid if result.HasField("pid") else None,
-                "context_id": result.context if result.HasField("context") else None,
-                "stream_id": result.stream if result.HasField("stream") else None,
-                "device_index": device,
-                "gpu_name": gpu,
-                "cc_major": cc[0],
-                "cc_minor": cc[1],
-                "nvtx_path": state.path if state else None,
-                "nvtx": state.ranges if state else [],
-                "ncu_version": facts.ncu_version,
-                "cuda_version": facts.cuda_version,
-                "driver_version": driver,
-                "origin": facts.origin,
+        A result that does not tell its GPU takes it from the session, where that has only one it could be.
+        """
+        told = [self._text(name) if name is not None else None for name in picked.texts(_GPU)]
+        devices = {name: _device(self._facts.devices, name) for name in set(told)}
+        known = {name: device.name if name is None and device else name for name, device in devices.items()}
+        columns: dict[str, Any] = {"gpu_name": [known[name] for name in told]}
+        for column, metric in _DEVICE.items():
+            stored = {
+                name: float(value)
+                if device and isinstance(value := device.attributes.get(metric), (int, float))
+                else np.nan
+                for name, device in devices.items()
             }
-            for setting, (value, source) in facts.settings.items():
-                row[setting] = value
-                row[f"{setting}_source"] = source
-            for names, size, prefix in ((_GRID, "grid", "grid"), (_BLOCK, "block", "block")):
-                stored = getattr(result, size) if result.HasField(size) else None
-                for axis, name in zip("xyz", names, strict=True):
-                    value = special[name][place]
-                    if value is None and stored is not None:
-                        value = getattr(stored, axis)
-                    row[f"{prefix}_{axis}"] = value if value is not None and 0 <= value < 1 << 32 else None
-            for column, values in rows.items():
-                values.append(row.get(column))
-        return pl.DataFrame(rows, schema=schema(LAUNCHES))
+            if column == "device_index":
+                stored = {n: d.index if d and np.isnan(stored[n]) else stored[n] for n, d in devices.items()}
+            numbers = picked.numbers(metric)
+            missing = np.isnan(numbers)
+            if missing.any():
+                numbers[missing] = np.array([stored[name] for name in told])[missing]
+            columns[column] = _integers(numbers)
+        return columns
 
-    def _gpu(self, place: int, special: dict[str, list[Any]]) -> tuple[str | None, tuple[Any, Any], int | None]:
-        """GPU name, compute capability and device ordinal of a result."""
-        name = special[_GPU][place]
-        cc = (special[_CC[0]][place], special[_CC[1]][place])
-        devices = self.facts.devices
-        same = [d for d in devices if name is None or d.name == name or _attribute(d, _GPU) == name]
-        device = same[0] if len(same) == 1 else devices[0] if len(devices) == 1 else None
-        if device is not None:
-            name = name if name is not None else device.name
-            cc = tuple(have if have is not None else _attribute(device, key) for have, key in zip(cc, _CC, strict=True))
-        return name, cc, device.index if device is not None else None
-
-    def _state(self, raw: bytes) -> nvtx.State:
-        state = self._states.get(raw)
-        if state is None:
-            state = self._states[raw] = nvtx.read_state(raw)
-        return state
-
-    def _rule_rows(self, first: int, batch: Batch) -> pl.DataFrame:
-        rows: dict[str, list[Any]] = {c.name: [] for c in NSIGHT_RULES}
-        for place, (_, result) in enumerate(batch):
+    def _rules(self, first: int, results: Sequence[Any]) -> pl.DataFrame:
+        places: dict[bytes, int] = {}
+        chosen: list[int] = []
+        owner: list[int] = []
+        for index, result in enumerate(results, first):
             for raw in result.rules:
-                items = self._rules.get(raw)
-                if items is None:
-                    items = self._rules[raw] = nsight_rules.read_rule(raw)
-                for item in items:
-                    rows["source_sha256"].append(self.file.sha256)
-                    rows["result_index"].append(first + place)
-                    for name, values in rows.items():
-                        if name not in ("source_sha256", "result_index"):
-                            values.append(getattr(item, name))
-        return pl.DataFrame(rows, schema=schema(NSIGHT_RULES))
+                chosen.append(places.setdefault(raw, len(places)))
+                owner.append(index)
+        if not owner:
+            return empty(NSIGHT_RULES)
+        distinct = [self._rule(raw) for raw in places]
+        length = np.array([len(items) for items in distinct])
+        begin = np.cumsum(length) - length
+        picked = np.array(chosen)
+        repeats = length[picked]
+        # Rows of the distinct items, for each rule result all of its items in order.
+        within = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        rows = np.repeat(begin[picked], repeats) + within
+        frame = _item_frame([item for items in distinct for item in items])[rows]
+        return conform(
+            frame.with_columns(
+                pl.lit(self._file.sha256).alias("source_sha256"),
+                pl.Series("result_index", np.repeat(np.array(owner, np.uint32), repeats)),
+            ),
+            NSIGHT_RULES,
+        )
 
 
-def _attribute(device: Device, metric: str) -> Any:  # noqa: ANN401
-    """A device attribute by the name it has as a metric."""
-    return device.attributes.get(metric, device.attributes.get(metric.removeprefix("device__attribute_")))
+class _Picked:
+    """The few metrics that the launches table needs, one value per result; None where a result lacks one."""
+
+    def __init__(self, numbers: dict[str, int], ids: NDArray[np.int64], batch: Batch) -> None:
+        self._count = len(batch.results)
+        self._scalars = batch.scalars
+        self._owner = batch.owner
+        needed = {numbers[name]: name for name in _LAUNCH if name in numbers}
+        lookup = np.zeros(max(numbers.values(), default=0) + 1, bool)
+        lookup[list(needed)] = True
+        places = np.flatnonzero(lookup[ids])
+        self._places = {name: places[ids[places] == number] for number, name in needed.items()}
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Numbers; NaN where a result has none."""
+        values = np.full(self._count, np.nan)
+        places = self._places.get(name)
+        if places is not None:
+            kind = self._scalars.kind[places]
+            places = places[(kind == NUMBER) | (kind == INTEGER)]
+            values[self._owner[places]] = self._scalars.number[places]
+        return values
+
+    def texts(self, name: str) -> list[bytes | None]:
+        """Texts as bytes."""
+        values: list[bytes | None] = [None] * self._count
+        for place in self._places.get(name, np.empty(0, np.int64)).tolist():
+            if self._scalars.kind[place] == TEXT:
+                values[int(self._owner[place])] = self._scalars.texts[place]
+        return values
+
+
+def _remember(function: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    """``function`` with a memory that forgets everything when it has grown large, so that it stays bounded."""
+    known: dict[bytes, Any] = {}
+
+    def remembering(raw: bytes) -> Any:
+        found = known.get(raw)
+        if found is None:
+            if len(known) > 4096:
+                known.clear()
+            found = known[raw] = function(raw)
+        return found
+
+    return remembering
+
+
+def _integers(numbers: NDArray[np.float64]) -> pl.Series:
+    """Numbers that fit 32 bits unsigned, as such; null for all others, since a damaged report may hold anything."""
+    fitting = (numbers >= 0) & (numbers < 1 << 32)
+    whole = np.where(fitting, numbers, 0).astype(np.uint32)
+    series = pl.Series(whole)
+    return series if fitting.all() else pl.select(pl.when(pl.Series(fitting)).then(series)).to_series()
+
+
+def _sizes(numbers: NDArray[np.float64], results: Sequence[Any], size: str, axis: str) -> pl.Series:
+    """Grid or block along an axis; from the result's own field, wrong in one version of 2020, only where no metric has it."""
+    for place in np.flatnonzero(np.isnan(numbers)).tolist():
+        if results[place].HasField(size):
+            numbers[place] = getattr(getattr(results[place], size), axis)
+    return _integers(numbers)
+
+
+def _device(devices: Sequence[Device], name: str | None) -> Device | None:
+    """The session's device of that name, or its only one; None where that is not clear."""
+    same = [d for d in devices if name in (None, d.name, d.attributes.get(_GPU))]
+    return same[0] if len(same) == 1 else None
+
+
+def _nvtx_column(states: Sequence[State | None]) -> pl.Series:
+    """The NVTX ranges of each result as a list column; null where no state was stored."""
+    distinct: dict[int, int] = {}
+    kept: list[State] = []
+    places: list[int | None] = []
+    for state in states:
+        if state is None:
+            places.append(None)
+            continue
+        if id(state) not in distinct:
+            distinct[id(state)] = len(kept)
+            kept.append(state)
+        places.append(distinct[id(state)])
+    lists = _lists([state.ranges for state in kept], NVTX_RANGE)
+    return (
+        lists.gather(pl.Series(places, dtype=pl.UInt32)).alias("nvtx")
+        if kept
+        else pl.Series("nvtx", [None] * len(states), dtype=pl.List(NVTX_RANGE))
+    )
+
+
+def _item_frame(items: Sequence[Item]) -> pl.DataFrame:
+    """One row per rule message."""
+    focus = _lists([item.focus for item in items], FOCUS_METRIC).alias("focus")
+    own = [c for c in NSIGHT_RULES if c.name not in ("source_sha256", "result_index", "focus")]
+    columns = [pl.Series(c.name, [getattr(item, c.name) for item in items], dtype=c.dtype) for c in own]
+    return pl.DataFrame([*columns, focus])
+
+
+def _lists(rows: Sequence[Sequence[dict[str, Any]]], kind: pl.Struct) -> pl.Series:
+    """A list column from rows of dictionaries, built flat: a series per row would cost 50 µs each."""
+    flat = [one for row in rows for one in row]
+    content = pl.DataFrame(flat, schema=dict(kind), orient="row").to_struct("item")
+    owner = np.repeat(np.arange(len(rows), dtype=np.uint32), [len(row) for row in rows])
+    grouped = pl.DataFrame([pl.Series("owner", owner), content]).group_by("owner", maintain_order=True).agg("item")
+    whole = pl.DataFrame({"owner": np.arange(len(rows), dtype=np.uint32)})
+    joined = whole.join(grouped, on="owner", how="left", maintain_order="left")
+    return joined.select(pl.col("item").fill_null(pl.lit([], dtype=pl.List(kind)))).to_series()
 
 
 def _last_of_each(
-    ids: NDArray[np.int64], owner: NDArray[np.uint32], results: int, names: int
+    ids: NDArray[np.int64], owner: NDArray[np.int64], results: int, names: int
 ) -> NDArray[np.bool_] | None:
     """Which scalars to keep where a result has a metric twice (the last one counts); None where none has."""
-    if not len(ids):
-        return None
     used = np.zeros(names, bool)
     used[ids] = True
-    compact = np.cumsum(used) - 1
-    key = owner.astype(np.int64) * int(used.sum()) + compact[ids]
-    last = np.full(results * int(used.sum()), -1, np.int64)
+    width = int(used.sum())
+    key = owner * width + (np.cumsum(used) - 1)[ids]
     place = np.arange(len(ids))
+    last = np.full(results * width, -1, np.int64)
     last[key] = place
     keep: NDArray[np.bool_] = last[key] == place
     return None if keep.all() else keep

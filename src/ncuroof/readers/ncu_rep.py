@@ -6,23 +6,20 @@ decoded in chunks of bounded size, with no object per metric but its undecoded b
 
 from __future__ import annotations
 
+import mmap
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-import polars as pl
 from google.protobuf.message import DecodeError
 
 from ncuroof.errors import DamagedError, NothingMeasuredError
 from ncuroof.model import Chunk, Note, RawReport, Session, Source
 from ncuroof.ncurep import container, messages, session
-from ncuroof.ncurep.scalars import ABSENT, decode
-from ncuroof.readers import _ncu_frames as frames
+from ncuroof.ncurep.results import read_batch
+from ncuroof.readers._ncu_frames import Builder, Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from ncuroof.inputs import InputFile
 
@@ -31,7 +28,7 @@ DESCRIPTION = "Nsight Compute report (.ncu-rep, .ncu-repz, .nsight-cuprof-report
 RANK = 10
 
 # A chunk ends at whichever comes first: bytes of results, or results.
-CHUNK_BYTES = 8 << 20
+CHUNK_BYTES = 16 << 20
 CHUNK_RESULTS = 1024
 _KIND_NAMES = {"range": "range", "cmdlist": "command-list", "graph": "graph", "unknown": "unknown"}
 
@@ -58,6 +55,7 @@ def read(file: InputFile, recognised: str, want: frozenset[str] | None) -> RawRe
             "the inside of a Nsight Compute report without its first bytes (magic number, string table)",
             container.REMEDY,
         )
+    _release(file.data, len(file.data))  # read for its digest
     layout = container.walk(file.data, file.name)
     facts = session.merge(layout)
     source = Source(file.name, file.sha256, file.size, NAME, recognised)
@@ -73,7 +71,7 @@ def read(file: InputFile, recognised: str, want: frozenset[str] | None) -> RawRe
     )
     notes: list[Note] = []
     if layout.version not in (None, container.KNOWN_VERSION):
-        text = f"the report says format version {layout.version}; version {container.KNOWN_VERSION} is the one that is known"
+        text = f"format version {layout.version} is not the one that is known ({container.KNOWN_VERSION})"
         notes.append(Note("format-version", text, file.name))
     if facts.origin != "profiled":
         cited = f": {facts.citation}" if facts.citation else ""
@@ -81,94 +79,66 @@ def read(file: InputFile, recognised: str, want: frozenset[str] | None) -> RawRe
     if messages.slow_protobuf():
         text = "protobuf runs without its C core, about 55 times slower: reinstall it from a wheel for this Python"
         notes.append(Note("slow-protobuf", text, file.name))
-    return RawReport(source, known, notes, _chunks(file, layout, facts, known, notes, want))
+    report = RawReport(source, known, notes, iter(()))
+    report.chunks = _chunks(file, layout, facts, report, want)
+    return report
 
 
 def _chunks(
-    file: InputFile,
-    layout: container.Layout,
-    facts: session.Facts,
-    known: Session,
-    notes: list[Note],
-    want: frozenset[str] | None,
+    file: InputFile, layout: container.Layout, facts: session.Facts, report: RawReport, want: frozenset[str] | None
 ) -> Iterator[Chunk]:
-    entries = [e for e in layout.entries if e.kind in container.RESULT_KINDS]
+    """Decode the results of a report, a chunk at a time; completes the report's session and notes."""
+    names = Names(layout.strings, want)
+    builder = Builder(file, facts, names)
     undecoded = Counter(e.kind for e in layout.entries if e.kind == "unknown")
-    table = frames.Names(layout.strings, want)
-    builder = frames.Builder(file, facts, table)
     index = 0
-    batch: list[tuple[container.Entry, Any]] = []
-    metrics: list[bytes] = []
-    counts: list[int] = []
-    size = 0
-
-    def flush() -> Chunk:
-        nonlocal index, size
-        try:
-            scalars = decode(metrics, table.wanted)
-        except DecodeError:
-            fault = "a metric that cannot be decoded, in the results from here on"
-            raise container.damaged(file.name, batch[0][0].offset, fault) from None
-        if len(scalars.name_id) and int(scalars.name_id.max()) >= len(table.names):
-            fault = f"a metric named by string {int(scalars.name_id.max())} of {len(table.names)}, in the results from here on"
-            raise container.damaged(file.name, batch[0][0].offset, fault)
-        owner = np.repeat(np.arange(len(batch), dtype=np.uint32), counts)
-        chunk = builder.chunk(index, batch, scalars, owner[scalars.row])
-        if known.driver_version is None:
-            known.driver_version = builder.driver_version
-        index += len(batch)
-        size = 0
-        batch.clear()
-        metrics.clear()
-        counts.clear()
-        return chunk
-
-    result_type = messages.message("Result")
-    for entry in entries:
-        try:
-            result = result_type.FromString(file.data[entry.offset : entry.offset + entry.size])
-        except DecodeError:
-            if entry.kind != "kernel":
-                undecoded[entry.kind] += 1
-                continue
-            raise container.damaged(file.name, entry.offset, "a result that cannot be decoded") from None
-        own = result.metrics
-        if entry.kind != "kernel" and not _like_a_kernel(own, table.names):
-            undecoded[entry.kind] += 1
+    for entries in _batches([e for e in layout.entries if e.kind in container.RESULT_KINDS]):
+        batch = read_batch(file.data, file.name, entries, names.names, names.wanted)
+        undecoded.update(e.kind for e in batch.refused)
+        if not batch.results:
             continue
-        before = len(metrics)
-        metrics.extend(own)
-        counts.append(len(metrics) - before)
-        batch.append((entry, result))
-        size += entry.size
-        if size >= CHUNK_BYTES or len(batch) >= CHUNK_RESULTS:
-            yield flush()
-    if batch:
-        yield flush()
+        try:
+            chunk = builder.chunk(index, batch)
+        except DecodeError:
+            found = "a result from here on has NVTX ranges or rule messages that cannot be decoded"
+            raise container.damaged(file.name, entries[0].offset, found) from None
+        report.session.driver_version = builder.driver_version
+        index += len(batch.results)
+        yield chunk
+        _release(file.data, entries[-1].offset)
     if undecoded:
-        notes.append(Note("undecoded-results", _undecoded(undecoded), file.name))
+        report.notes.append(Note("undecoded-results", _undecoded(undecoded), file.name))
     if not index:
         found = "a Nsight Compute report without any result that can be read"
         if undecoded:
             found += f" ({_undecoded(undecoded)})"
-        raise NothingMeasuredError(
-            file.name, found, "Check that the profiled program launched a kernel that was not filtered out."
-        )
+        remedy = "Check that the program launched a kernel, and that ncu's filters let it through."
+        raise NothingMeasuredError(file.name, found, remedy)
+
+
+def _release(data: bytes | mmap.mmap, upto: int) -> None:
+    """Let the system take back the pages of a memory map that have been read; they would count as our memory."""
+    if isinstance(data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        whole = upto // mmap.PAGESIZE * mmap.PAGESIZE
+        if whole:
+            data.madvise(mmap.MADV_DONTNEED, 0, whole)
+
+
+def _batches(entries: list[container.Entry]) -> Iterator[list[container.Entry]]:
+    """Runs of entries that are small enough to be decoded together."""
+    batch: list[container.Entry] = []
+    size = 0
+    for entry in entries:
+        batch.append(entry)
+        size += entry.size
+        if size >= CHUNK_BYTES or len(batch) >= CHUNK_RESULTS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _undecoded(kinds: Counter[str]) -> str:
     listed = ", ".join(f"{count} {_KIND_NAMES[kind]}" for kind, count in sorted(kinds.items()))
     total = sum(kinds.values())
     return f"{listed} result{'s' if total > 1 else ''} of a layout that is not known {'are' if total > 1 else 'is'} left out"
-
-
-def _like_a_kernel(metrics: Any, names: list[str]) -> bool:  # noqa: ANN401
-    """Whether a range, graph or command-list result has the layout of a kernel result: metrics with names of metrics."""
-    try:
-        found = decode(list(metrics))
-    except DecodeError:
-        return False
-    ids: NDArray[np.int64] = found.name_id
-    if not len(ids) or int(ids.max()) >= len(names):
-        return False
-    return sum("__" in names[i] for i in ids.tolist()) * 2 > len(ids) and bool((found.kind != ABSENT).any())

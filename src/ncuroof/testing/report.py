@@ -229,7 +229,7 @@ class ReportBuilder:
         device = session.devices.add(index=0, name=self.gpu.encode())
         for name, value in self._device.items():
             if value is not None:
-                _store(device.attributes.add(name=name.encode()).value, value)
+                _store(device.attributes.add(name=f"{ATTRIBUTE}{name}".encode()).value, value)
         pairs = {"CUDA Version": self.cuda_version, "Display Driver Version": self.driver_version}
         if self.ncu_version:
             pairs["Nsight Compute Target"] = f"{self.ncu_version} (build 0) (public-release)"

@@ -1,0 +1,145 @@
+"""Decodes a batch of results: everything but the metrics with protobuf, the metrics in bulk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from ncuroof.ncurep import spans
+from ncuroof.ncurep.container import Entry, damaged
+from ncuroof.ncurep.messages import message
+from ncuroof.ncurep.scalars import ABSENT, PAD, Buffer, Scalars, decode, joined
+
+if TYPE_CHECKING:
+    import mmap
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Flags = NDArray[np.bool_]
+    Ints = NDArray[np.int64]
+
+
+@dataclass
+class Batch:
+    """Decoded results.
+
+    Attributes:
+        kinds: result kind of each.
+        results: message of each; its metrics may be left out.
+        scalars: scalars of all of them, results in order, metrics of a result in order.
+        owner: for each scalar the position of its result.
+        refused: entries of other kinds than kernel whose layout is not that of a kernel.
+    """
+
+    kinds: list[str]
+    results: list[Any]
+    scalars: Scalars
+    owner: Ints
+    refused: list[Entry]
+
+
+def read_batch(
+    data: bytes | mmap.mmap, name: str, entries: Sequence[Entry], names: Sequence[str], wanted: Flags | None
+) -> Batch:
+    """Decode results.
+
+    Args:
+        data: the whole report.
+        name: how to call it in errors.
+        entries: the results to decode, at least one.
+        names: the string table.
+        wanted: for each name id whether its values are needed, and one more element, true; None for all.
+
+    Raises:
+        DamagedError: for a result or a metric that cannot be decoded, and for a name that is not in the table.
+    """
+    batch = None
+    if len(entries) >= spans.WORTHWHILE and all(e.kind == "kernel" for e in entries):
+        batch = _in_step(data, entries, wanted)
+    if batch is None:
+        batch = _one_by_one(data, name, entries, names, wanted)
+    highest = int(batch.scalars.name_id.max(initial=-1))
+    if highest >= len(names):
+        found = f"a result from here on has a metric named by string {highest} of {len(names)}"
+        raise damaged(name, entries[0].offset, found)
+    return batch
+
+
+def _in_step(data: bytes | mmap.mmap, entries: Sequence[Entry], wanted: Flags | None) -> Batch | None:
+    """Decode kernel results together; None where one of them is of another shape, or damaged."""
+    first, last = entries[0], entries[-1]
+    if last.offset + last.size + len(PAD) <= len(data):
+        content, begin = data, [e.offset for e in entries]
+    else:  # at the end of the file, where nothing lies behind the last result
+        pieces = [data[e.offset : e.offset + e.size] for e in entries]
+        content = b"".join(pieces) + PAD
+        begin = (np.cumsum([e.size for e in entries]) - [e.size for e in entries]).tolist()
+    limit = [b + e.size for b, e in zip(begin, entries, strict=True)]
+    before = [spans.first_metric(content, b, end) for b, end in zip(begin, limit, strict=True)]
+    if min(before) < 0:
+        return None
+    buffer = Buffer(content)
+    found = spans.find(buffer.words, np.array(before), np.array(limit), wanted)
+    if found is None:
+        return None
+    read = message("Result").FromString
+    try:
+        results = [
+            read(content[b:metrics] + content[rest:end])
+            for b, metrics, rest, end in zip(begin, before, found.after.tolist(), limit, strict=True)
+        ]
+        if any(len(r.metrics) for r in results):
+            return None
+        scalars = decode(buffer, found.start, found.end, wanted)
+    except DecodeError:
+        return None
+    return Batch(["kernel"] * len(results), results, scalars, found.owner[scalars.row], [])
+
+
+def _one_by_one(
+    data: bytes | mmap.mmap, name: str, entries: Sequence[Entry], names: Sequence[str], wanted: Flags | None
+) -> Batch:
+    kinds: list[str] = []
+    results: list[Any] = []
+    refused: list[Entry] = []
+    metrics: list[bytes] = []
+    counts: list[int] = []
+    for entry in entries:
+        try:
+            result = message("Result").FromString(data[entry.offset : entry.offset + entry.size])
+        except DecodeError:
+            if entry.kind != "kernel":
+                refused.append(entry)
+                continue
+            raise damaged(name, entry.offset, "a result that cannot be decoded") from None
+        if entry.kind != "kernel" and not _like_a_kernel(result.metrics, names):
+            refused.append(entry)
+            continue
+        before = len(metrics)
+        metrics.extend(result.metrics)
+        counts.append(len(metrics) - before)
+        kinds.append(entry.kind)
+        results.append(result)
+    try:
+        scalars = decode(*joined(metrics), wanted)
+    except DecodeError:
+        found = "a result from here on has a metric that cannot be decoded"
+        raise damaged(name, entries[0].offset, found) from None
+    owner = np.repeat(np.arange(len(results)), counts)
+    return Batch(kinds, results, scalars, owner[scalars.row], refused)
+
+
+def _like_a_kernel(metrics: Sequence[bytes], names: Sequence[str]) -> bool:
+    """Whether a range, graph or command-list result has the layout of a kernel's: most of its metrics have a metric's name."""
+    try:
+        found = decode(*joined(list(metrics)))
+    except DecodeError:
+        return False
+    ids = found.name_id.tolist()
+    if not ids or max(ids) >= len(names):
+        return False
+    return sum("__" in names[i] for i in ids) * 2 > len(ids) and bool((found.kind != ABSENT).any())
