@@ -7,12 +7,12 @@ import json
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from tests.conftest import SAMPLES
 
 from ncuroof import pipeline, store, tables
 from ncuroof.config import Config
 from ncuroof.errors import DamagedError, InputError, NcuroofError, NothingMeasuredError, UsageError
 from ncuroof.testing import ReportBuilder
-from tests.conftest import SAMPLES
 
 SAMPLE = SAMPLES / "h100" / "fp16-square" / "report.ncu-rep"
 

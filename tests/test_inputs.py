@@ -1,0 +1,61 @@
+"""Opening files: names, digests, compression."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ncuroof.errors import DamagedError, InputError
+from ncuroof.inputs import display_name, open_input
+
+
+def test_names_do_not_tell_the_home_of_a_user(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert display_name("a/b.ncu-rep") == "a/b.ncu-rep"
+    assert display_name(tmp_path / "a" / "b.ncu-rep") == "a/b.ncu-rep"
+    assert display_name("/home/alice/b.ncu-rep") == "b.ncu-rep"
+    assert display_name("../../alice/b.ncu-rep") == "b.ncu-rep"
+
+
+def test_plain_content_and_digest(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"hello")
+    file = open_input(path)
+    assert bytes(file.data) == b"hello"
+    assert file.sha256 == hashlib.sha256(b"hello").hexdigest()
+    assert file.size == 5
+
+
+@pytest.mark.parametrize("sized", [True, False])
+def test_zstd_frames_are_joined(tmp_path, sized):
+    compress = zstandard.ZstdCompressor(write_content_size=sized).compress
+    raw = compress(b"first ") + compress(b"second")
+    path = tmp_path / "x.ncu-repz"
+    path.write_bytes(raw)
+    file = open_input(path)
+    assert file.data == b"first second"
+    assert file.sha256 == hashlib.sha256(raw).hexdigest()
+
+
+@given(st.binary(min_size=1, max_size=300), st.data())
+def test_cut_or_broken_zstd_is_one_error(tmp_path_factory, content, data):
+    raw = zstandard.ZstdCompressor().compress(content)
+    cut = data.draw(st.integers(4, len(raw) - 1))
+    path = tmp_path_factory.mktemp("z") / "x.ncu-repz"
+    path.write_bytes(raw[:cut])
+    with pytest.raises(DamagedError, match="zstd"):
+        open_input(path)
+
+
+def test_what_cannot_be_opened(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        open_input(tmp_path / "absent")
+    with pytest.raises(InputError, match="a folder"):
+        open_input(tmp_path)
+    (tmp_path / "empty").touch()
+    with pytest.raises(InputError, match="an empty file"):
+        open_input(tmp_path / "empty")
