@@ -1,0 +1,91 @@
+"""Time outside kernels: wall time of the unprofiled program against the time its kernels take.
+
+A roofline says how long a kernel must take; a program also spends time between kernels, issuing them one by one,
+running its interpreter, waiting. Profiled runs cannot show it, since profiling serialises kernels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+CODE = "P001"
+NAME = "time-outside-kernels"
+SHARE = 0.10
+"""Least share of the wall time that is worth a finding."""
+ISSUE_SECONDS = 3e-6
+"""What issuing one launch takes on the CPU at least; the article's decode step spends about 5 µs a launch."""
+
+
+@dataclass(frozen=True)
+class Outside:
+    """How a program's wall time divides.
+
+    Attributes:
+        wall_s: wall time of the unprofiled run, start-up of the process included.
+        kernel_s: sum of the kernels' durations.
+        launches: number of launches.
+    """
+
+    wall_s: float
+    kernel_s: float
+    launches: int
+
+    @property
+    def outside_s(self) -> float:
+        """Wall time that no kernel accounts for; 0 where kernels overlap so much that they sum to more."""
+        return max(0.0, self.wall_s - self.kernel_s)
+
+    @property
+    def share(self) -> float:
+        """Share of the wall time outside kernels, 0 to 1."""
+        return self.outside_s / self.wall_s if self.wall_s > 0 else 0.0
+
+    @property
+    def per_launch_s(self) -> float | None:
+        """Time outside kernels for each launch; None without launches."""
+        return self.outside_s / self.launches if self.launches else None
+
+
+def finding(measured: Outside | None) -> dict[str, Any] | None:
+    """Return the finding as a row of the anomalies table; None where there is nothing to say.
+
+    Its confidence is low: the wall time holds the start of the process (imports, CUDA's initialisation, compiling),
+    which a long-running program pays once.
+    """
+    if measured is None or measured.share < SHARE or measured.launches == 0:
+        return None
+    each = measured.per_launch_s or 0.0
+    return {
+        "code": CODE,
+        "name": NAME,
+        "severity": "info",
+        "message": (
+            f"the program ran {_time(measured.wall_s)} unprofiled, its {measured.launches} kernels take "
+            f"{_time(measured.kernel_s)} of it: {measured.share:.0%} lies outside kernels, {_time(each)} a launch"
+        ),
+        "advice": (
+            "Start-up counts in: run longer to see the steady state. If it stays, submit launches together (CUDA "
+            "graphs, torch.compile, larger batches) and look at the gaps in a timeline "
+            "(Nsight Systems, torch.profiler)."
+        ),
+        "time_at_stake_s": measured.outside_s,
+        "confidence": "low",
+        "voice": "ncuroof",
+        "evidence": [
+            _evidence("wall time, unprofiled", measured.wall_s, measured.kernel_s, "s"),
+            _evidence("time in kernels", measured.kernel_s, None, "s"),
+            _evidence("launches", float(measured.launches), None, ""),
+        ],
+    }
+
+
+def _evidence(metric: str, value: float, limit: float | None, unit: str) -> dict[str, Any]:
+    return {"metric": metric, "value": value, "unit": unit, "limit": limit, "source": "collect"}
+
+
+def _time(seconds: float) -> str:
+    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

@@ -1,0 +1,100 @@
+"""A JSON file beside the report with what the report cannot hold: how it was collected, and the unprofiled run.
+
+Neither host names nor user names nor the program's command line go into it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ncuroof.collect.outside import Outside
+
+SUFFIX = ".collect.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run under ncu.
+
+    Attributes:
+        report: name of its report, without folders.
+        tier, cache, clock, replay: as asked for.
+        metrics: asked for.
+        missing: metrics of the tier that the GPU does not have.
+        passes_estimated, passes_seen: replay passes of a kernel.
+        kernels: kernels profiled to the end.
+        seconds: wall time under ncu.
+        ended: complete, interrupted, timed-out or failed.
+    """
+
+    report: str
+    tier: str
+    cache: str
+    clock: str
+    replay: str
+    metrics: tuple[str, ...]
+    missing: tuple[str, ...]
+    passes_estimated: int | None
+    passes_seen: int | None
+    kernels: int
+    seconds: float
+    ended: str
+
+
+@dataclass
+class Sidecar:
+    """Everything about one collection.
+
+    Attributes:
+        ncuroof, ncu: versions.
+        gpu, cc: the GPU as it was detected.
+        wall_s: wall time of the unprofiled run.
+        kernel_s, launches: durations and number of all its kernels, from a run with durations alone.
+        program_status: exit status of the program.
+        runs: the runs under ncu.
+    """
+
+    ncuroof: str
+    ncu: str | None
+    gpu: str | None = None
+    cc: str | None = None
+    wall_s: float | None = None
+    kernel_s: float | None = None
+    launches: int | None = None
+    program_status: int | None = None
+    runs: list[Run] = field(default_factory=list)
+
+    @property
+    def outside(self) -> Outside | None:
+        """How the program's time divides; None where it was not measured."""
+        if self.wall_s is None or self.kernel_s is None or self.launches is None:
+            return None
+        return Outside(self.wall_s, self.kernel_s, self.launches)
+
+    def write(self, path: Path) -> None:
+        """Write the file."""
+        text = json.dumps({"format": FORMAT, **asdict(self)}, indent=1, ensure_ascii=False)
+        path.write_text(text + "\n", encoding="utf-8")
+
+
+def beside(report: Path) -> Path:
+    """Return where the sidecar of a report lies: ``x.collect.json`` for ``x.ncu-rep`` and ``x.warm.ncu-rep``."""
+    stem = report.name.split(".ncu-rep", 1)[0]
+    for part in (".cold", ".warm"):
+        stem = stem.removesuffix(part)
+    return report.with_name(stem + SUFFIX)
+
+
+def read_outside(report: Path) -> Outside | None:
+    """Return how the time of the collected program divides; None without a usable sidecar."""
+    try:
+        content: Any = json.loads(beside(report).read_text(encoding="utf-8"))
+        values = (content["wall_s"], content["kernel_s"], content["launches"])
+        known = content["format"] == FORMAT and all(isinstance(v, int | float) and v >= 0 for v in values)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return Outside(float(values[0]), float(values[1]), int(values[2])) if known else None

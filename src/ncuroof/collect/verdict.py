@@ -1,0 +1,81 @@
+"""How a run under ncu ended: the exit status, and the explanation that goes with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ncuroof.collect import permission
+from ncuroof.errors import CollectError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ncuroof.collect.messages import Transcript
+    from ncuroof.collect.process import Outcome
+    from ncuroof.collect.session import Step
+
+INTERRUPTED, TIMED_OUT = 130, 124
+"""Exit statuses, as shells and timeout(1) have them."""
+
+
+def explain(transcript: Transcript, environment: Mapping[str, str]) -> str:
+    """Return the message for a run that ncu refused or failed."""
+    trouble = transcript.fatal()
+    if trouble is None:
+        return "ncu failed without saying why; run its command by hand to see (--dry-run prints it)"
+    parts = [f"{trouble.says}. {trouble.remedy}".rstrip(), f"ncu said: {trouble.line[:300]}"]
+    if trouble.layers:
+        parts.append(permission.explain_refusal(environment))
+    return "\n".join(parts)
+
+
+def judge(  # noqa: PLR0911  one return for each way a run can end
+    outcome: Outcome, transcript: Transcript, report: Path, environment: Mapping[str, str]
+) -> tuple[int, str, str]:
+    """Return exit status, explanation and how the run ended; the user's own doing comes before anything it caused."""
+    kept = f"{transcript.kernels} kernels that were done are kept" if report.is_file() and transcript.kernels else ""
+    if outcome.interrupted:
+        return INTERRUPTED, f"interrupted; {kept or 'nothing was done yet'}", "interrupted"
+    if outcome.timed_out:
+        return TIMED_OUT, f"the time limit ended the run; {kept or 'nothing was done yet'}", "timed-out"
+    if transcript.fatal() is not None:
+        text = explain(transcript, environment)
+        return CollectError.exit_code, f"{text}\n{kept}".rstrip(), "failed"
+    if transcript.seen("nothing-profiled") or not transcript.kernels:
+        if transcript.program_status:
+            return passed_on(transcript.program_status), _failed(transcript.program_status), "failed"
+        trouble = next((t for t in transcript.troubles if t.name == "nothing-profiled"), None)
+        if trouble is not None:
+            return CollectError.exit_code, f"{trouble.says}. {trouble.remedy}", "failed"
+        if not report.is_file() and outcome.status:
+            text = f"ncu ended with exit status {outcome.status} and wrote no report"
+            return CollectError.exit_code, text, "failed"
+        return CollectError.exit_code, "ncu ended without profiling a kernel, and did not say why", "failed"
+    if not report.is_file():
+        return CollectError.exit_code, "ncu profiled kernels but left no report; is the disk full?", "failed"
+    if transcript.program_status:
+        return passed_on(transcript.program_status), f"{_failed(transcript.program_status)}; {kept}", "complete"
+    if outcome.status:
+        return CollectError.exit_code, f"ncu ended with exit status {outcome.status}; {kept}", "failed"
+    return 0, "", "complete"
+
+
+def _failed(status: int) -> str:
+    return f"the program ended with exit status {status}"
+
+
+def passed_on(status: int) -> int:
+    """Return the program's status as this process can have it: a signal's as 128 + its number, never 0."""
+    return 128 - status if status < 0 else (status & 0xFF) or 1
+
+
+def second_thoughts(step: Step, transcript: Transcript) -> list[str]:
+    """Return what the run itself showed about how far its numbers can be trusted."""
+    thoughts = [f"{t.says}. {t.remedy}" for t in transcript.troubles if not t.fatal and t.name != "nothing-profiled"]
+    if step.cache == "warm" and step.modes.replay == "kernel" and (transcript.passes or 0) > 1:
+        thoughts.append(
+            f"warm caches, but ncu replayed each kernel in {transcript.passes} passes: from the second on it finds "
+            "its own data in L2, so DRAM bytes may be too low. --replay application, or --tier bytes, is exact."
+        )
+    return thoughts
