@@ -19,7 +19,7 @@ def test_above_the_dram_roof():
     assert found["time_at_stake_s"] == pytest.approx(80e-6)
     evidence = {e["metric"]: e for e in found["evidence"]}
     assert evidence["compulsory_bytes"]["limit"] == 64 * MIB
-    assert evidence["_rate"]["value"] == pytest.approx(1.8e12)
+    assert evidence["rate"]["value"] == pytest.approx(1.8e12)
 
 
 def test_a_point_just_under_the_threshold_stays_silent():
