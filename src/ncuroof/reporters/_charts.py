@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from ncuroof.reporters import _figures as fig
 from ncuroof.reporters._points import DERIVED, MEASURED
+from ncuroof.reporters._roof_lines import DRAM, draw
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+
+    from ncuroof.reporters._roof_lines import Drawn, Roof
 
 Record = dict[str, Any]
 
@@ -29,62 +30,26 @@ INK = "#333333"
 QUIET = "#8A8A8A"
 HEIGHT = 440
 STRIP_HEIGHT = 190
-SAME_ROOF = 1.12
-"""Roofs of one path within this ratio are drawn as one line: the clock wanders that much between launches."""
-MOST_ROOFS = 8
-LABEL_GAP = 13.0
-"""Pixels between two labels of flat roofs; nearer ones share a line of text."""
-
-
-@dataclass(frozen=True)
-class Roof:
-    """One line of the roof: a flat one of a compute path in FLOP/s, or the slope in byte/s (path ``DRAM``)."""
-
-    path: str
-    value: float
-    source: str
-
-
-def roofs(groups: Iterable[Record]) -> list[Roof]:
-    """The distinct roofs that kernels were judged by; per path, values within 12 % are one line at their median.
-
-    The slopes come first, then the flat parts from the highest down; at most eight, those that own most time.
-    """
-    weights: dict[str, list[tuple[float, float, str]]] = {}
-    for g in groups:
-        weight = g["total_s"] or 0.0
-        if g["roof_bytes_s"]:
-            weights.setdefault("DRAM", []).append((g["roof_bytes_s"], weight, str(g["roof_bytes_s_source"] or "")))
-        if g["roof_flop_s"] and g["path"]:
-            weights.setdefault(str(g["path"]), []).append(
-                (g["roof_flop_s"], weight, str(g["roof_flop_s_source"] or ""))
-            )
-    found: list[tuple[float, Roof]] = []
-    for path, values in weights.items():
-        cluster: list[tuple[float, float, str]] = []
-        for item in [*sorted(values), (math.inf, 0.0, "")]:
-            if cluster and item[0] > SAME_ROOF * cluster[0][0]:
-                total = sum(w for _, w, _ in cluster)
-                found.append((total, Roof(path, *_weighted_median(cluster, total))))
-                cluster = []
-            cluster.append(item)
-    kept = [roof for _, roof in sorted(found, key=lambda f: -f[0])]
-    slopes = [r for r in kept if r.path == "DRAM"][:3]
-    flats = [r for r in kept if r.path != "DRAM"][:MOST_ROOFS]
-    return [*sorted(slopes, key=lambda r: -r.value), *sorted(flats, key=lambda r: -r.value)]
-
-
-def _weighted_median(cluster: Sequence[tuple[float, float, str]], total: float) -> tuple[float, str]:
-    passed = 0.0
-    for value, weight, source in cluster:
-        passed += weight
-        if passed >= total / 2:
-            return value, source
-    return cluster[-1][0], cluster[-1][2]
 
 
 def _data(values: Sequence[Record]) -> Any:  # noqa: ANN401  altair leaves this class untyped
     return alt.Data(values=list(values))  # type: ignore[no-untyped-call]
+
+
+def _named(name: str) -> Any:  # noqa: ANN401  as above
+    return alt.NamedData(name=name)
+
+
+def specification(points: Sequence[Record], strip: Sequence[Record], lines: Sequence[Roof], title: str) -> Record:
+    """The chart as a Vega-Lite specification with its data.
+
+    The data join the specification here and not in :func:`chart` because altair copies and validates them many times.
+    """
+    spec: Record = chart(points, strip, lines, title=title).to_dict()
+    spec.setdefault("datasets", {}).update(points=list(points), strip=list(strip))
+    # The address of the schema is all it holds; a picture that needs no network should name none.
+    spec.pop("$schema", None)
+    return spec
 
 
 def chart(
@@ -95,15 +60,16 @@ def chart(
     Args:
         points: kernels with a place on the roofline; see :mod:`ncuroof.reporters._points` for the fields.
         strip: kernels of which only the bytes are known; drawn beneath, by percent of the bandwidth roof.
-        lines: the roofs, from :func:`roofs`.
+        lines: the roofs, from :func:`ncuroof.reporters._roof_lines.roofs`.
         title: name of the GPU.
         width: of the plotting area, in pixels.
 
     Returns:
-        A chart with parameters ``verdict`` (legend) and ``report`` (text, ``all`` at first).
+        A chart with parameters ``verdict`` (legend) and ``report`` (text, ``all`` at first), whose kernels are the
+        named data sets ``points`` and ``strip``.
     """
     panels = []
-    if points or any(line.path != "DRAM" for line in lines):
+    if points or any(line.path != DRAM for line in lines):
         panels.append(_roofline(points, lines, width))
     if strip or not panels:
         panels.append(_strip(strip, width))
@@ -111,11 +77,11 @@ def chart(
     if any(p.get("formula") is not None for p in points):
         key.append("tick: where the formula's bytes would put it")
     heading = alt.TitleParams(text=title, subtitle=" · ".join(key))
-    whole = alt.vconcat(*panels, spacing=28, title=heading)
     with warnings.catch_warnings():
         # One legend for both panels is just what is meant; altair warns that it is not two.
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-        whole = whole.add_params(_LEGEND, alt.param(name="report", value="all"))
+        whole = alt.vconcat(*panels, spacing=28, title=heading)
+        whole = whole.add_params(alt.param(name="report", value="all"))
     return whole.properties(config=_config())
 
 
@@ -176,10 +142,11 @@ def _roofline(points: Sequence[Record], lines: Sequence[Roof], width: int) -> An
         scale=alt.Scale(type="log", domain=[y0, y1], nice=False),
         axis=alt.Axis(values=_decades(y0, y1), format="~s", grid=True),
     )
-    layers: list[Any] = _roof_layers(lines, (x0, x1, y0, y1), width)
+    drawn = draw(lines, (x0, x1, y0, y1), (width, HEIGHT), points)
+    layers: list[Any] = _roof_layers(drawn)
     joined = [p for p in points if p.get("formula") is not None]
     if joined:
-        base = alt.Chart(_data([{k: p[k] for k in _JOIN_FIELDS} for p in joined])).transform_filter(_REPORT)
+        base = alt.Chart(_named("points")).transform_filter(_REPORT).transform_filter("isValid(datum.formula)")
         layers += [
             base.mark_rule(color=INK, strokeWidth=1, opacity=0.55, clip=True).encode(
                 x=alt.X("formula:Q"), x2=alt.X2("intensity"), y=alt.Y("rate:Q"), opacity=_dimmed(0.55)
@@ -190,13 +157,13 @@ def _roofline(points: Sequence[Record], lines: Sequence[Roof], width: int) -> An
         ]
     crowd = len(points)
     marks = (
-        alt.Chart(_data(points))
+        alt.Chart(_named("points"))
         .transform_filter(_REPORT)
         .mark_point(strokeWidth=1.4, clip=True)
         .encode(x=x, y=y, **_looks(crowd))
-        .add_params(_zoom())
+        .add_params(_LEGEND, _zoom())
     )
-    return alt.layer(*layers, marks).properties(width=width, height=HEIGHT)
+    return alt.layer(*layers, marks, *_label_layers(drawn)).properties(width=width, height=HEIGHT)
 
 
 def _strip(strip: Sequence[Record], width: int) -> Any:  # noqa: ANN401  altair types .properties() loosely
@@ -208,7 +175,7 @@ def _strip(strip: Sequence[Record], width: int) -> Any:  # noqa: ANN401  altair 
         low, high = math.sqrt(low * high) / 3.5, math.sqrt(low * high) * 3.5
     roof = alt.Chart(_data([{"pct": 100, "label": "DRAM bandwidth roof"}]))
     marks = (
-        alt.Chart(_data(strip))
+        alt.Chart(_named("strip"))
         .transform_filter(_REPORT)
         .mark_point(strokeWidth=1.4, clip=True)
         .encode(
@@ -226,6 +193,7 @@ def _strip(strip: Sequence[Record], width: int) -> Any:  # noqa: ANN401  altair 
             ),
             **_looks(len(strip)),
         )
+        .add_params(_LEGEND)
     )
     return alt.layer(
         roof.mark_rule(color=INK, strokeWidth=1.6).encode(x="pct:Q"),
@@ -238,7 +206,6 @@ def _strip(strip: Sequence[Record], width: int) -> Any:  # noqa: ANN401  altair 
 
 _REPORT = "report == 'all' || datum.report == report"
 _LEGEND = alt.selection_point(name="verdict", fields=["verdict"], bind="legend")
-_JOIN_FIELDS = ("formula", "intensity", "rate", "verdict", "report")
 
 
 def _zoom() -> alt.Parameter:
@@ -281,11 +248,12 @@ def _looks(crowd: int) -> dict[str, Any]:
             "basis:N",
             title="W and Q",
             scale=alt.Scale(domain=[MEASURED, DERIVED], range=[fill, 0.0]),
+            sort=[MEASURED, DERIVED],
             legend=None,  # the subtitle says it: a legend of fill opacities draws nothing
         ),
         "size": alt.Size(
             "percent_of_time:Q",
-            title="share of GPU time, %",
+            title="share of this GPU's time, %",
             scale=alt.Scale(type="linear", domain=[0, 100], range=[26 if crowd < 300 else 12, 2600], clamp=True),
             legend=alt.Legend(values=[1, 10, 50], symbolFillColor="#DDDDDD", symbolStrokeColor=QUIET),
         ),
@@ -295,68 +263,45 @@ def _looks(crowd: int) -> dict[str, Any]:
     }
 
 
-def _roof_layers(lines: Sequence[Roof], box: tuple[float, float, float, float], width: int) -> list[alt.Chart]:
-    """Slopes, flat parts, ridge points and their labels."""
-    x0, x1, y0, y1 = box
-    slopes = [line for line in lines if line.path == "DRAM"]
-    flats = [line for line in lines if line.path != "DRAM"]
-    if not slopes:
-        return []
-    far_left, far_right = x0 / 1e4, x1 * 1e4  # beyond the frame, so that panning finds no end
-    best = slopes[0].value
-    top = max((f.value for f in flats), default=best * x1)
-    segments = [{"x": far_left, "y": s.value * far_left, "x2": top / s.value, "y2": top, "width": 1.8} for s in slopes]
-    segments += [
-        {"x": f.value / best, "y": f.value, "x2": far_right, "y2": f.value, "width": 1.8 if i == 0 else 1.2}
-        for i, f in enumerate(flats)
-    ]
-    rule = alt.Chart(_data(segments)).mark_rule(color=INK, clip=True)
-    layers = [
-        rule.encode(x="x:Q", y="y:Q", x2="x2", y2="y2", strokeWidth=alt.StrokeWidth("width:Q", scale=None, legend=None))
-    ]
-    pixels = HEIGHT / math.log10(y1 / y0)
-    texts: list[Record] = []
-    for f in flats:
-        label = f"{f.path} {fig.si(f.value, 'FLOP/s')}"
-        if texts and pixels * math.log10(texts[-1]["y"] / f.value) < LABEL_GAP:
-            texts[-1]["text"] += f" · {label}"
-        else:
-            texts.append({"x": x1, "y": f.value, "text": label})
-    if texts:
+def _roof_layers(drawn: Drawn) -> list[alt.Chart]:
+    """Slopes, flat parts and ridge points."""
+    layers = []
+    if drawn.segments:
         layers.append(
-            alt.Chart(_data(texts))
-            .mark_text(align="right", baseline="bottom", dx=-4, dy=-2, fontSize=11, color=INK, clip=True)
-            .encode(x="x:Q", y="y:Q", text="text:N")
+            alt.Chart(_data(drawn.segments))
+            .mark_rule(color=INK, clip=True)
+            .encode(x="x:Q", y="y:Q", x2="x2", y2="y2", strokeWidth=alt.StrokeWidth("width:Q", scale=None, legend=None))
         )
-    ridges: list[Record] = []
-    for f in flats:
-        here = f.value / best
-        near = ridges and pixels * math.log10(ridges[-1]["y"] / f.value) < LABEL_GAP
-        ridges.append({"x": here, "y": f.value, "text": "" if near else f"I* {fig.number(here)}"})
-    if ridges:
-        base = alt.Chart(_data(ridges)).encode(x="x:Q", y="y:Q")
-        layers += [
-            base.mark_point(shape="circle", size=34, fill="white", stroke=INK, strokeWidth=1.3, opacity=1, clip=True),
-            base.mark_text(align="left", baseline="top", dx=5, dy=4, fontSize=11, color=QUIET, clip=True).encode(
-                text="text:N"
-            ),
-        ]
-    span = math.log10(x1 / x0)
-    for i, s in enumerate(slopes):
-        at = x0 * 10 ** (span * min(0.36, max(0.2, 0.8 * math.log10(top / s.value / x0) / span)))
-        label = f"DRAM {fig.si(s.value, 'byte/s')}"
+    if drawn.ridges:
         layers.append(
-            alt.Chart(_data([{"x": at, "y": s.value * at, "text": label}]))
-            .mark_text(align="right", dx=-8, dy=-6 - 13 * i, fontSize=11, color=INK, clip=True)
-            .encode(x="x:Q", y="y:Q", text="text:N")
+            alt.Chart(_data(drawn.ridges))
+            .mark_point(shape="circle", size=34, fill="white", stroke=INK, strokeWidth=1.3, opacity=1, clip=True)
+            .encode(x="x:Q", y="y:Q")
         )
+    return layers
+
+
+def _label_layers(drawn: Drawn) -> list[alt.Chart]:
+    """What the lines are called, above the points, each with a white halo."""
+    layers = []
+    looks: dict[str, Any]
+    for items, looks in (
+        (drawn.flats, {"align": "right", "baseline": "bottom", "dx": -4, "dy": -2, "color": INK}),
+        (drawn.ridges, {"align": "left", "baseline": "top", "dx": 5, "dy": 4, "color": "#5A5A5A"}),
+        (drawn.slopes, {"align": "right", "baseline": "bottom", "dx": -7, "dy": -3, "color": INK}),
+    ):
+        if not items:
+            continue
+        base = alt.Chart(_data(items)).encode(x="x:Q", y="y:Q", text="text:N")
+        halo: dict[str, Any] = {"stroke": "white", "strokeWidth": 3.5, "strokeOpacity": 0.85}
+        layers += [base.mark_text(fontSize=11, clip=True, **looks, **more) for more in (halo, {})]
     return layers
 
 
 def _domain(points: Sequence[Record], lines: Sequence[Roof]) -> tuple[float, float, float, float]:
     """A frame that holds all points, all ridge points and a piece of every flat part."""
-    slope = max((line.value for line in lines if line.path == "DRAM"), default=None)
-    flats = [line.value for line in lines if line.path != "DRAM"]
+    slope = max((line.value for line in lines if line.path == DRAM), default=None)
+    flats = [line.value for line in lines if line.path != DRAM]
     xs = [p["intensity"] for p in points] + [p["formula"] for p in points if p.get("formula") is not None]
     ys = [p["rate"] for p in points] + flats
     xs += [f / slope for f in flats] if slope else []

@@ -12,6 +12,7 @@ from ncuroof.reporters import _figures as fig
 from ncuroof.reporters._groups import FindingGroup, Row, finding_groups, gpu_names, kernel_groups
 from ncuroof.reporters._names import cut
 from ncuroof.reporters._points import by_group, records, split
+from ncuroof.reporters._roof_lines import roofs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,15 +54,14 @@ def drawings(groups: pl.DataFrame, found: Sequence[FindingGroup]) -> list[Drawin
         reports = {sha: number for number, sha in enumerate(dict.fromkeys(r["source_sha256"] for r in mine))}
         on_roof, on_strip, nowhere = split(mine)
         drawn = {r["group"] for r in sorted(on_roof + on_strip, key=lambda r: -(r["total_s"] or 0.0))[:MOST_POINTS]}
-        points = records([r for r in on_roof if r["group"] in drawn], findings, reports)
-        strip = records([r for r in on_strip if r["group"] in drawn], findings, reports)
+        total = sum(r["total_s"] or 0.0 for r in mine)
+        points = records([r for r in on_roof if r["group"] in drawn], findings, reports, total)
+        strip = records([r for r in on_strip if r["group"] in drawn], findings, reports, total)
         title = cut(gpu, 60) or "unknown GPU"
         spec = None
         if points or strip:
-            lines = charts.roofs(r for r in on_roof + on_strip if r["group"] in drawn)
-            spec = charts.chart(points, strip, lines, title=title).to_dict()
-            # The address of the schema is all it holds; a page that needs no network should name none.
-            spec.pop("$schema", None)
+            lines = roofs(r for r in on_roof + on_strip if r["group"] in drawn)
+            spec = charts.specification(points, strip, lines, title)
         names = {r["source_sha256"]: cut(str(r["source"] or "unnamed report"), 80) for r in mine}
         result.append(
             Drawing(

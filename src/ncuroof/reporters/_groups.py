@@ -102,12 +102,13 @@ def label(group: Row) -> str:
 
 
 def launch_shape(group: Row) -> str:
-    """``grid 128×1×1, block 256×1×1``; empty where unknown."""
+    """``grid 128, block 16×16``: sizes without the ones at the end; empty where unknown."""
     parts = []
     for noun, names in (("grid", GRID), ("block", BLOCK)):
         sizes = [group.get(name) for name in names]
         if all(size is not None for size in sizes):
-            parts.append(f"{noun} {'×'.join(str(size) for size in sizes)}")
+            used = max((i for i, size in enumerate(sizes) if size != 1), default=0)
+            parts.append(f"{noun} {'×'.join(str(size) for size in sizes[: used + 1])}")
     return ", ".join(parts)
 
 
@@ -190,6 +191,44 @@ def finding_groups(analysis: Analysis, groups: pl.DataFrame) -> list[FindingGrou
             f.row["code"],
         ),
     )
+
+
+@dataclass(frozen=True)
+class Condensed:
+    """What one data-quality rule had to say.
+
+    Attributes:
+        code: of the rule.
+        message: its first message, with the number of others like it.
+        advice: that goes with it; may be empty.
+        all: every message with the report it is about, in order.
+    """
+
+    code: str
+    message: str
+    advice: str
+    all: list[str]
+
+
+def condensed(notes: list[FindingGroup]) -> list[Condensed]:
+    """Data-quality findings once per rule, by code."""
+    by_code: dict[str, list[FindingGroup]] = {}
+    for f in notes:
+        by_code.setdefault(str(f.row["code"]), []).append(f)
+    result = []
+    for code, members in sorted(by_code.items()):
+        message = str(members[0].row["message"] or "")
+        kernels = sum(f.launches for f in members)
+        if kernels > 1:
+            message += f" ({kernels} kernels)"
+        elif len(members) > 1:
+            message += f" (the same kind of thing in {len(members) - 1} more reports)"
+        everything = [
+            f"{f.row['source']}: {f.row['message']}" if f.row["source"] else str(f.row["message"] or "")
+            for f in members
+        ]
+        result.append(Condensed(code, message, str(members[0].row["advice"] or ""), everything))
+    return result
 
 
 @dataclass(frozen=True)

@@ -128,8 +128,7 @@ def _split(text: str) -> list[str] | None:
         elif character in ">)]}":
             return None
         position += 1
-    if stack:
-        return None
+    # An open bracket at the end is a name that was cut, by its writer or by us: its last piece stays bracketed.
     if start < len(text):
         parts.append(text[start:])
     return parts or None

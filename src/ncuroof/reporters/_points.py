@@ -40,13 +40,19 @@ def split(groups: Sequence[Row]) -> tuple[list[Row], list[Row], list[Row]]:
 
 
 def records(
-    groups: Iterable[Row], found: Mapping[int, Sequence[FindingGroup]], reports: Mapping[str, int]
+    groups: Iterable[Row],
+    found: Mapping[int, Sequence[FindingGroup]],
+    reports: Mapping[str, int],
+    total_s: float | None,
 ) -> list[dict[str, Any]]:
-    """One record per group: position, looks and tooltip texts. ``report`` is the number of the report, as text."""
-    return [_record(g, found.get(g["group"], ()), reports) for g in groups]
+    """One record per group: position, looks and tooltip texts.
+
+    ``report`` is the number of the report, as text; ``percent_of_time`` is of ``total_s``.
+    """
+    return [_record(g, found.get(g["group"], ()), reports, total_s or 0.0) for g in groups]
 
 
-def _record(g: Row, found: Sequence[FindingGroup], reports: Mapping[str, int]) -> dict[str, Any]:
+def _record(g: Row, found: Sequence[FindingGroup], reports: Mapping[str, int], total_s: float) -> dict[str, Any]:
     told = label(g)
     name = shorten(full_name(g), NAME)
     record: dict[str, Any] = {
@@ -55,7 +61,7 @@ def _record(g: Row, found: Sequence[FindingGroup], reports: Mapping[str, int]) -
         "report_name": cut(str(g["source"] or ""), TEXT),
         "verdict": g["verdict"] or "cannot-say",
         "basis": DERIVED if is_derived(g) else MEASURED,
-        "percent_of_time": round(100 * (g["time_share"] or 0.0), 3),
+        "percent_of_time": round(100 * (g["total_s"] or 0.0) / total_s, 3) if total_s else 0.0,
         "name": f"{cut(told, NAME)} ({shorten(full_name(g), 60)})" if told else name,
         "launch": launch_shape(g) + (f" ×{g['launches']}" if g["launches"] > 1 else ""),
         "time": _time(g),

@@ -14,6 +14,7 @@ from ncuroof.reporters._drawings import Drawing, drawings
 from ncuroof.reporters._groups import (
     FindingGroup,
     Row,
+    condensed,
     finding_groups,
     full_name,
     is_derived,
@@ -43,6 +44,8 @@ SUFFIX = ".html"
 
 SHOWN = 500
 """Kernels in the table, and findings, unless asked otherwise."""
+UNFOLDED = 6
+"""Kernels of one rule that are shown at once."""
 LONGEST_NAME = 300
 HINT = (
     "Hover over a point for its figures, click it for its row. Drag to pan, shift and wheel to zoom, "
@@ -162,36 +165,56 @@ def _controls(pictures: Sequence[Drawing]) -> str:
 
 
 def _findings(found: Sequence[FindingGroup], groups: pl.DataFrame, options: RenderOptions) -> str:
+    """One card per rule, those with most time at stake first; within a card one item per kernel."""
     if not found:
         return "<h2>Findings</h2><p>None.</p>"
     shown = found[: options.cap(SHOWN)]
-    parts = ["<h2>Findings, most time at stake first</h2>"]
-    parts += [_finding(f, groups) for f in shown]
+    cards: dict[tuple[object, ...], list[FindingGroup]] = {}
+    for f in shown:
+        cards.setdefault((f.row["code"], f.row["severity"], f.row["voice"]), []).append(f)
+    ordered = sorted(cards.values(), key=lambda card: -sum(f.stake_s or 0.0 for f in card))
+    parts = ["<h2>Findings, most time at stake first</h2>", *(_card(card, groups) for card in ordered)]
     if len(found) > len(shown):
         parts.append(f'<p class="quiet">and {fig.count(len(found) - len(shown), "more finding")} not shown here.</p>')
     return "\n".join(parts)
 
 
-def _finding(f: FindingGroup, groups: pl.DataFrame) -> str:
-    row = f.row
+def _card(found: Sequence[FindingGroup], groups: pl.DataFrame) -> str:
+    row = found[0].row
     severity = str(row["severity"])
     kind = severity if severity in {"error", "warning", "info"} else "note"
+    stakes = [f.stake_s for f in found if f.stake_s is not None]
+    stake = f'<span class="stake">{fig.si(sum(stakes), "s")} at stake</span>' if stakes else ""
+    voice = {"nsight": " · from Nsight Compute", "both": " · Nsight Compute agrees"}.get(str(row["voice"]), "")
+    number = f" · {fig.count(len(found), 'kernel')}" if len(found) > 1 else ""
+    advices = list(dict.fromkeys(str(f.row["advice"]) for f in found if f.row["advice"]))
+    common = f'<p class="advice">{_text(advices[0], 1500)}</p>' if len(advices) == 1 else ""
+    items = [_item(f, groups, advice=len(advices) > 1) for f in found]
+    rest = items[UNFOLDED:]
+    folded = f"<details><summary>{len(rest)} more</summary>{''.join(rest)}</details>" if rest else ""
+    what = f"<strong>{_text(row['code'], 20)} {_text(row['name'], 60)}</strong>"
+    return (
+        f'<article class="finding {kind}"><header>{stake}{what}'
+        f'<span class="quiet">{_text(severity, 20)}{voice}{number}</span></header>{common}'
+        f"{''.join(items[:UNFOLDED])}{folded}</article>"
+    )
+
+
+def _item(f: FindingGroup, groups: pl.DataFrame, *, advice: bool) -> str:
+    row = f.row
     where = ""
     if f.group is not None:
         name = shorten(full_name(groups.row(f.group, named=True)), 90)
         times = f" ×{f.launches}" if f.launches > 1 else ""
-        where = f'<a class="name" href="#k{f.group}">#{f.group + 1} {escape(name)}{times}</a>'
+        where = f'<a class="name" href="#k{f.group}">#{f.group + 1} {escape(name)}{times}</a> '
     elif row["kernel"]:
-        where = f'<span class="name">{_text(row["kernel"], 90)}</span>'
-    voice = {"nsight": " · from Nsight Compute", "both": " · Nsight Compute agrees"}.get(str(row["voice"]), "")
-    confidence = f" · {_text(row['confidence'], 20)} confidence" if row["confidence"] else ""
-    stake = f'<span class="stake">{fig.si(f.stake_s, "s")} at stake</span>' if f.stake_s is not None else ""
-    advice = f'<p class="advice">{_text(row["advice"], 1500)}</p>' if row["advice"] else ""
-    what = f"<strong>{_text(row['code'], 20)} {_text(row['name'], 60)}</strong>"
+        where = f'<span class="name">{_text(row["kernel"], 90)}</span> '
+    facts = [fig.si(f.stake_s, "s") if f.stake_s is not None else ""]
+    facts.append(f"{row['confidence']} confidence" if row["confidence"] else "")
+    about = f'<span class="quiet">{_text(" · ".join(fact for fact in facts if fact), 80)}</span>'
+    what = f'<p class="advice">{_text(row["advice"], 1500)}</p>' if advice and row["advice"] else ""
     return (
-        f'<article class="finding {kind}"><header>{stake}{what}'
-        f'<span class="quiet">{_text(severity, 20)}{confidence}{voice}</span>{where}</header>'
-        f"<p>{_text(row['message'] or '', 1500)}</p>{advice}{_evidence(row)}</article>"
+        f'<div class="item"><p>{where}{about}</p><p>{_text(row["message"] or "", 1500)}</p>{what}{_evidence(row)}</div>'
     )
 
 
@@ -271,16 +294,9 @@ def _roofs(groups: pl.DataFrame) -> str:
 
 def _notes(analysis: Analysis, data_notes: Sequence[FindingGroup]) -> str:
     items = []
-    by_code: dict[str, list[FindingGroup]] = {}
-    for f in data_notes:
-        by_code.setdefault(str(f.row["code"]), []).append(f)
-    for code, members in sorted(by_code.items()):
-        launches = sum(f.launches for f in members)
-        where = f" ({fig.count(launches, 'kernel')})" if launches else ""
-        advice = f" <span class=quiet>{_text(members[0].row['advice'], 500)}</span>" if members[0].row["advice"] else ""
-        items.append(
-            f"<li><strong>{_text(code, 20)}</strong> {_text(members[0].row['message'] or '', 600)}{where}{advice}</li>"
-        )
+    for note in condensed(list(data_notes)):
+        advice = f" <span class=quiet>{_text(note.advice, 500)}</span>" if note.advice else ""
+        items.append(f"<li><strong>{_text(note.code, 20)}</strong> {_text(note.message, 600)}{advice}</li>")
     items += [
         f"<li>{_text(f'{n.source}: {n.message}' if n.source else n.message, 600)}</li>"
         for n in analysis.dataset.notes[:50]

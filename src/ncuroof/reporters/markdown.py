@@ -9,6 +9,7 @@ from ncuroof.reporters import _figures as fig
 from ncuroof.reporters._groups import (
     FindingGroup,
     Row,
+    condensed,
     finding_groups,
     full_name,
     is_derived,
@@ -76,6 +77,7 @@ def _findings(found: list[FindingGroup], groups: pl.DataFrame, cap: int | None) 
         "| --: | --- | --- | --- | --- |",
     ]
     shown = found[:cap]
+    advised: set[tuple[str, str]] = set()
     for f in shown:
         kernel = (
             f"#{f.group + 1} {_kernel(groups.row(f.group, named=True))}"
@@ -84,7 +86,10 @@ def _findings(found: list[FindingGroup], groups: pl.DataFrame, cap: int | None) 
         )
         times = f" ×{f.launches}" if f.launches > 1 else ""
         voice = {"nsight": " (Nsight)", "both": " (Nsight agrees)"}.get(str(f.row["voice"]), "")
-        advice = f"<br>→ {prose(str(f.row['advice']))}" if f.row["advice"] else ""
+        advice = ""
+        if f.row["advice"] and (f.row["code"], f.row["advice"]) not in advised:  # once, where it is worth most
+            advised.add((f.row["code"], f.row["advice"]))
+            advice = f"<br>→ {prose(str(f.row['advice']))}"
         what = prose(f"{f.row['code']} {f.row['name']}")
         lines.append(
             f"| {fig.si(f.stake_s, 's')} | {what} | {prose(str(f.row['severity']))}{voice} "
@@ -134,14 +139,7 @@ def _kernel(group: Row) -> str:
 
 
 def _notes(found: list[FindingGroup], analysis: Analysis, cap: int | None) -> str:
-    by_code: dict[str, list[FindingGroup]] = {}
-    for f in found:
-        by_code.setdefault(str(f.row["code"]), []).append(f)
-    items = []
-    for rule, members in sorted(by_code.items()):
-        launches = sum(f.launches for f in members)
-        where = f" ({fig.count(launches, 'kernel')})" if launches else ""
-        items.append(f"- {prose(rule)} {prose(str(members[0].row['message'] or ''))}{where}")
+    items = [f"- {prose(note.code)} {prose(note.message)}" for note in condensed(found)]
     items += [f"- {prose(f'{n.source}: {n.message}' if n.source else n.message)}" for n in analysis.dataset.notes]
     if not items:
         return ""

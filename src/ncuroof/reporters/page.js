@@ -13,7 +13,7 @@
   function fillReports() {
     if (!reportSelect) return;
     const reports = current().reports;
-    const options = [["all", `all ${reports.length}`], ...reports.map(([id, name]) => [id, name])];
+    const options = [["all", `all ${reports.length} reports`], ...reports.map(([id, name]) => [id, name])];
     reportSelect.replaceChildren(...options.map(([id, name]) => new Option(name, id)));
     reportSelect.parentElement.style.display = reports.length > 1 ? "" : "none";
   }
@@ -26,7 +26,10 @@
       if (narrow) panel.height = Math.min(panel.height, 340);
     }
     copy.config.legend.columns = narrow ? 2 : 5;
-    if (narrow) copy.config.legend.direction = "vertical";
+    if (narrow) {
+      copy.config.legend.direction = "vertical";
+      copy.title.subtitle = copy.title.subtitle.split(" · ");
+    }
     return copy;
   }
 

@@ -9,6 +9,7 @@ from ncuroof.reporters import _figures as fig
 from ncuroof.reporters._groups import (
     FindingGroup,
     Row,
+    condensed,
     finding_groups,
     full_name,
     gpu_names,
@@ -67,13 +68,8 @@ def _kernels(groups: pl.DataFrame, options: RenderOptions, width: int) -> list[s
     rows = list(groups.head(options.cap(SHOWN) or groups.height).iter_rows(named=True))
     if not rows:
         return []
-    many = any(r["launches"] > 1 for r in rows)
-    head = ["", "share", "GPU time", "verdict", "roof", "path"]
     right = [True, True, True, False, True, False]
-    if many:
-        head.append("runs")
-        right.append(True)
-    cells = [head]
+    cells = [["", "share", "GPU time", "verdict", "roof", "path"]]
     for r in rows:
         derived = "~" if is_derived(r) and relevant_pct(r) is not None else ""
         cells.append(
@@ -84,7 +80,6 @@ def _kernels(groups: pl.DataFrame, options: RenderOptions, width: int) -> list[s
                 str(r["verdict"] or fig.UNKNOWN),
                 derived + fig.percent(relevant_pct(r)),
                 str(r["path"] or ("dram" if relevant_pct(r) is not None else fig.UNKNOWN)),
-                *([f"×{r['launches']}" if r["launches"] > 1 else ""] if many else []),
             ]
         )
     lines = columns(cells, right)
@@ -105,20 +100,23 @@ def _kernels(groups: pl.DataFrame, options: RenderOptions, width: int) -> list[s
 
 
 def _names(rows: list[Row], width: int) -> list[str]:
-    """Kernel names within ``width``; what tells two rows apart is added where their names alone would not."""
+    """Kernel names within ``width``, with the number of launches, and the shape where names alone are the same."""
     plain = [shorten(full_name(r), width) for r in rows]
     twice = Counter(name for r, name in zip(rows, plain, strict=True) if not label(r))
     names = []
     for r, name in zip(rows, plain, strict=True):
         told = visible(label(r))
+        times = f" ×{r['launches']}" if r["launches"] > 1 else ""
+        room = width - len(times)
         if told:
-            room = width - len(told) - 3
-            names.append(f"{told} ({shorten(full_name(r), room)})" if room >= 12 else cut(told, width))
+            left = room - len(told) - 3
+            shown = f"{told} ({shorten(full_name(r), left)})" if left >= 12 else cut(told, room)
         elif twice[name] > 1 and launch_shape(r):
             shape = launch_shape(r).split(",")[0].removeprefix("grid ")
-            names.append(f"{shorten(full_name(r), max(width - len(shape) - 3, 8))} [{shape}]")
+            shown = f"{shorten(full_name(r), max(room - len(shape) - 3, 8))} [{shape}]"
         else:
-            names.append(name)
+            shown = shorten(full_name(r), room)
+        names.append(shown + times)
     return names
 
 
@@ -144,6 +142,7 @@ def _findings(found: list[FindingGroup], groups: pl.DataFrame, options: RenderOp
     title = "Findings, most time at stake first"
     lines = [paint(title, "bold", on=options.color)]
     shown = found[: options.cap(SHOWN)]
+    advised: set[tuple[str, str]] = set()
     for f in shown:
         row = f.row
         severity = str(row["severity"])
@@ -159,7 +158,9 @@ def _findings(found: list[FindingGroup], groups: pl.DataFrame, options: RenderOp
             + (f"  {where}" if where else "")
         )
         lines += wrap(visible(str(row["message"] or "")), width, " " * 10)
-        if row["advice"]:
+        # The same advice is given once, where it is worth most.
+        if row["advice"] and (row["code"], row["advice"]) not in advised:
+            advised.add((row["code"], row["advice"]))
             lines += wrap(visible(str(row["advice"])), width, " " * 12, " " * 10 + "→ ")
     rest = found[len(shown) :]
     if rest:
@@ -181,18 +182,14 @@ def _where(f: FindingGroup, groups: pl.DataFrame, width: int) -> str:
 def _notes(found: list[FindingGroup], analysis: Analysis, options: RenderOptions, width: int) -> list[str]:
     """Data-quality findings once per code, then what the readers had to say once per kind."""
     lines: list[str] = []
-    by_code: dict[str, list[FindingGroup]] = {}
-    for f in found:
-        by_code.setdefault(str(f.row["code"]), []).append(f)
-    for code, members in sorted(by_code.items()):
-        kernels = sum(f.launches for f in members)
-        where = f" ({fig.count(kernels, 'kernel')})" if kernels else ""
-        lines += wrap(visible(f"{code} {members[0].row['message']}{where}"), width, "       ", "  ")
-        if options.verbose and members[0].row["advice"]:
-            lines += wrap(visible(str(members[0].row["advice"])), width, "         ", "       → ")
+    for note in condensed(found):
+        for message in note.all if options.verbose else [note.message]:
+            lines += wrap(visible(f"{note.code} {message}"), width, "       ", "  ")
+        if options.verbose and note.advice:
+            lines += wrap(visible(note.advice), width, "         ", "       → ")
     by_kind: dict[str, list[str]] = {}
-    for note in analysis.dataset.notes:
-        by_kind.setdefault(note.kind, []).append(f"{note.source}: {note.message}" if note.source else note.message)
+    for said in analysis.dataset.notes:
+        by_kind.setdefault(said.kind, []).append(f"{said.source}: {said.message}" if said.source else said.message)
     for messages in by_kind.values():
         more = f" (and {len(messages) - 1} more like it)" if len(messages) > 1 and not options.verbose else ""
         for message in messages if options.verbose else messages[:1]:
