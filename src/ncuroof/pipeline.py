@@ -20,7 +20,7 @@ from ncuroof.errors import InputError, NothingMeasuredError, UnrecognisedError, 
 from ncuroof.model import Analysis, Dataset, Note, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ncuroof.config import Config
     from ncuroof.model import Chunk, RawReport
@@ -67,39 +67,24 @@ def load(paths: Sequence[str | Path], options: LoadOptions | None = None) -> Dat
 def load_all(paths: Sequence[str | Path], options: LoadOptions | None = None) -> Loaded:
     """Like :func:`load`, but an input that cannot be used does not keep the others from being read."""
     options = options or LoadOptions()
-    kernels, nsight = [], []
-    sources: list[Source] = []
     notes: list[Note] = []
     errors: list[InputError] = []
+    reading = _Reading(options, notes)
     for item in _inputs(paths, notes, errors):
         try:
-            part = (_load_stored if item.stored else _load_report)(item, options)
+            reading.add(item, metrics.required_metrics())
         except UnrecognisedError as error:
             if item.explicit:
                 errors.append(error)
             else:
                 notes.append(Note("skipped-file", f"skipped: {error.found}", error.path))
-            continue
         except InputError as error:
             errors.append(error)
-            continue
-        seen = {s.sha256: s.name for s in sources}
-        twin = next((s for s in part.sources if s.sha256 in seen), None)
-        if twin is not None:
-            notes.append(Note("same-content", f"skipped: the same content as {seen[twin.sha256]}", twin.name))
-            continue
-        kernels.append(part.kernels)
-        nsight.append(part.rules)
-        sources.extend(part.sources)
-        notes.extend(part.notes)
-    if not kernels:
+    if not reading.sources:
         if not errors:
-            names = ", ".join(inputs.display_name(str(p)) for p in paths)
-            errors.append(
-                NothingMeasuredError(names, "no ncu result in it", "Name reports, or a folder that holds some.")
-            )
+            errors.append(_nothing(paths))
         return Loaded(None, errors)
-    return Loaded(Dataset(pl.concat(kernels), pl.concat(nsight), tuple(sources), tuple(notes)), errors)
+    return Loaded(reading.dataset(), errors)
 
 
 def analyze(dataset: Dataset, config: Config) -> Analysis:
@@ -126,40 +111,32 @@ def ingest(paths: Sequence[str | Path], target: Path, options: LoadOptions | Non
     notes: list[Note] = []
     errors: list[InputError] = []
     items = list(_inputs(paths, notes, errors))
+    if errors:
+        raise errors[0]
     if any(item.stored for item in items):
         msg = "ingest reads reports; these are tables that were ingested before. Use `ncuroof analyze` on them."
         raise UsageError(msg)
-    kernels, nsight = [], []
-    sources: list[Source] = []
     with store.Writer(target) as writer:
+        reading = _Reading(options, notes, keep=lambda frame: writer.write("metrics", frame))
         for item in items:
             try:
-                report, chunks = _open_report(item, options, None)
+                reading.add(item, None)
             except UnrecognisedError as error:
                 if item.explicit:
                     raise
                 notes.append(Note("skipped-file", f"skipped: {error.found}", error.path))
-                continue
-            if report.source.sha256 in {s.sha256 for s in sources}:
-                notes.append(Note("same-content", "skipped: the same content as an earlier input", report.source.name))
-                continue
-            for chunk in chunks:
-                kernels.append(metrics.build_kernels(chunk.launches, chunk.metrics))
-                nsight.append(chunk.rules)
-                writer.write("metrics", chunk.metrics)
-            sources.append(report.source)
-            notes.extend(report.notes)
-        if errors:
-            raise errors[0]
-        if not kernels:
-            names = ", ".join(inputs.display_name(str(p)) for p in paths)
-            raise NothingMeasuredError(names, "no ncu result in it", "Name reports, or a folder that holds some.")
-        table = tables.conform(workloads.annotate(pl.concat(kernels), options.annotations), store.stored_columns())
-        rule_rows = pl.concat(nsight)
-        writer.write("kernels", table)
-        writer.write("nsight_rules", rule_rows)
-        writer.provenance(sources, notes)
-    return Dataset(table, rule_rows, tuple(sources), tuple(notes))
+        if not reading.sources:
+            raise _nothing(paths)
+        dataset = reading.dataset()
+        writer.write("kernels", dataset.kernels)
+        writer.write("nsight_rules", dataset.rules)
+        writer.provenance(dataset.sources, dataset.notes)
+    return dataset
+
+
+def _nothing(paths: Sequence[str | Path]) -> NothingMeasuredError:
+    names = ", ".join(inputs.display_name(str(p)) for p in paths)
+    return NothingMeasuredError(names, "no ncu result in it", "Name reports, or a folder that holds some.")
 
 
 @dataclass(frozen=True)
@@ -219,22 +196,106 @@ def _is_parquet(path: Path) -> bool:
         return False
 
 
-def _load_stored(item: _Input, options: LoadOptions) -> Dataset:
-    path = Path(item.path)
-    kernels, rule_rows, sources, notes = store.read(path, inputs.display_name(path))
-    if options.annotations is not None:
-        kernels = workloads.annotate(kernels.drop(c.name for c in tables.WORKLOAD), options.annotations)
-    return Dataset(kernels, rule_rows, tuple(sources), tuple(notes))
+BATCH_ROWS = 300_000
+"""Metric rows turned into kernels at once: enough to make many small reports cheap, few enough to bound memory."""
 
 
-def _load_report(item: _Input, options: LoadOptions) -> Dataset:
-    report, chunks = _open_report(item, options, metrics.required_metrics())
-    kernels, rule_rows = [], []
-    for chunk in chunks:
-        kernels.append(metrics.build_kernels(chunk.launches, chunk.metrics))
-        rule_rows.append(chunk.rules)
-    table = tables.conform(workloads.annotate(pl.concat(kernels), options.annotations), store.stored_columns())
-    return Dataset(table, pl.concat(rule_rows), (report.source,), tuple(report.notes))
+class _Reading:
+    """Gathers inputs into one data set; an input that fails half-way leaves nothing behind.
+
+    Args:
+        options: how to read.
+        notes: where to put what readers have to say.
+        keep: called with the metrics of every report as they are read, in order.
+    """
+
+    def __init__(
+        self, options: LoadOptions, notes: list[Note], keep: Callable[[pl.DataFrame], None] | None = None
+    ) -> None:
+        self._options = options
+        self._notes = notes
+        self._keep = keep
+        self._waiting: list[Chunk] = []
+        self._rows = 0
+        self._parts: list[tuple[bool, pl.DataFrame]] = []  # (workload is known already, kernels)
+        self._rules: list[pl.DataFrame] = []
+        self.sources: list[Source] = []
+
+    def add(self, item: _Input, want: frozenset[str] | None) -> None:
+        """Read one input to its end. Raises :class:`InputError` and then has added nothing."""
+        if item.stored:
+            path = Path(item.path)
+            kernels, rule_rows, sources, notes = store.read(path, inputs.display_name(path))
+            if not self._is_twin(sources):
+                self._flush()
+                known = self._options.annotations is None
+                if not known:
+                    kernels = kernels.drop(c.name for c in tables.WORKLOAD)
+                self._parts.append((known, kernels))
+                self._rules.append(rule_rows)
+                self.sources += sources
+                self._notes += notes
+            return
+        report, chunks = _open_report(item, self._options, want)
+        if self._is_twin([report.source]):
+            return
+        waiting: list[Chunk] = []
+        built: list[pl.DataFrame] = []
+        rule_rows_read: list[pl.DataFrame] = []
+        rows = 0
+        for chunk in chunks:
+            if self._keep is not None:
+                self._keep(chunk.metrics)
+            waiting.append(chunk)
+            rule_rows_read.append(chunk.rules)
+            rows += chunk.metrics.height
+            if rows >= BATCH_ROWS:
+                built.append(_build(waiting))
+                waiting, rows = [], 0
+        if built:
+            self._flush()
+            self._parts += [(False, frame) for frame in built]
+        self._waiting += waiting
+        self._rows += rows
+        if self._rows >= BATCH_ROWS:
+            self._flush()
+        self._rules += rule_rows_read
+        self.sources.append(report.source)
+        self._notes += report.notes
+
+    def dataset(self) -> Dataset:
+        """Everything that was added, as one data set."""
+        self._flush()
+        fresh = [frame for known, frame in self._parts if not known]
+        frames = [frame for _, frame in self._parts]
+        if fresh:
+            table, more = workloads.annotate_with_notes(pl.concat(fresh), self._options.annotations)
+            self._notes += more
+            table = tables.conform(table, store.stored_columns())
+            frames, start = [], 0
+            for known, frame in self._parts:
+                frames.append(frame if known else table.slice(start, frame.height))
+                start += 0 if known else frame.height
+        return Dataset(pl.concat(frames), pl.concat(self._rules), tuple(self.sources), tuple(self._notes))
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._parts.append((False, _build(self._waiting)))
+            self._waiting, self._rows = [], 0
+
+    def _is_twin(self, sources: Sequence[Source]) -> bool:
+        """Whether the content was read before, under another name; says so."""
+        seen = {s.sha256: s.name for s in self.sources}
+        for source in sources:
+            if source.sha256 in seen:
+                message = f"skipped: the same content as {seen[source.sha256]}"
+                self._notes.append(Note("same-content", message, source.name))
+                return True
+        return False
+
+
+def _build(chunks: Sequence[Chunk]) -> pl.DataFrame:
+    return metrics.build_kernels(pl.concat(c.launches for c in chunks), pl.concat(c.metrics for c in chunks))
 
 
 def _open_report(item: _Input, options: LoadOptions, want: frozenset[str] | None) -> tuple[RawReport, Iterator[Chunk]]:

@@ -77,6 +77,8 @@ class Writer:
         """Append rows to one of :data:`TABLES`."""
         import pyarrow.parquet as pq  # noqa: PLC0415  only needed when something is written
 
+        if frame.is_empty() and table in self._writers:
+            return
         arrow = frame.to_arrow()
         try:
             if table not in self._writers:

@@ -303,13 +303,18 @@ def conform(frame: pl.DataFrame, columns: Sequence[Column]) -> pl.DataFrame:
         SchemaError: where it holds columns that are not in the list, or values that do not fit their type.
     """
     known = {c.name for c in columns}
-    extra = [name for name in frame.columns if name not in known]
+    present = frame.schema
+    extra = [name for name in present if name not in known]
     if extra:
         msg = f"columns that the table does not have: {', '.join(extra)}"
         raise SchemaError(msg)
     try:
         return frame.select(
-            pl.col(c.name).cast(c.dtype) if c.name in frame.columns else pl.lit(None, dtype=c.dtype).alias(c.name)
+            pl.lit(None, dtype=c.dtype).alias(c.name)
+            if c.name not in present
+            else pl.col(c.name)
+            if present[c.name] == c.dtype
+            else pl.col(c.name).cast(c.dtype)
             for c in columns
         )
     except pl.exceptions.PolarsError as error:
