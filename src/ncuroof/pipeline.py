@@ -134,6 +134,46 @@ def ingest(paths: Sequence[str | Path], target: Path, options: LoadOptions | Non
     return dataset
 
 
+def explain(paths: Sequence[str | Path], kernel: str, options: LoadOptions | None = None) -> str:
+    """How each quantity of one kernel was obtained, as text.
+
+    Args:
+        paths: reports; the first launch that fits is explained.
+        kernel: index of the result in its report, or a part of the kernel's name.
+
+    Raises:
+        UsageError: when no launch fits, or the input is a stored table (which has no candidates any more).
+        InputError: when an input cannot be used.
+    """
+    errors: list[InputError] = []
+    names: list[str] = []
+    for item in _inputs(paths, [], errors):
+        if item.stored:
+            msg = "--explain needs the report itself; tables that were ingested hold the outcome only"
+            raise UsageError(msg)
+        _, chunks = _open_report(item, options or LoadOptions(), metrics.required_metrics())
+        for chunk in chunks:
+            named = pl.col("kernel_name").str.contains(kernel, literal=True) | pl.col("kernel_demangled").str.contains(
+                kernel, literal=True
+            )
+            fits = pl.col("result_index") == int(kernel) if kernel.isdecimal() else named
+            found = chunk.launches.filter(fits.fill_null(value=False)).head(1)
+            if not found.is_empty():
+                return _explained(found, chunk.metrics)
+            names += chunk.launches["kernel_name"].drop_nulls().unique(maintain_order=True).to_list()
+    if errors:
+        raise errors[0]
+    some = ", ".join(list(dict.fromkeys(names))[:10])
+    msg = f"no kernel fits {kernel!r}; there are {some}"
+    raise UsageError(msg)
+
+
+def _explained(launch: pl.DataFrame, rows: pl.DataFrame) -> str:
+    index, source, name = launch.select("result_index", "source", "kernel_name").row(0)
+    own = rows.filter(pl.col("result_index") == index)
+    return f"{source}, result {index}: {name}\n\n" + metrics.render(metrics.explain(launch, own))
+
+
 def _nothing(paths: Sequence[str | Path]) -> NothingMeasuredError:
     names = ", ".join(inputs.display_name(str(p)) for p in paths)
     return NothingMeasuredError(names, "no ncu result in it", "Name reports, or a folder that holds some.")

@@ -37,7 +37,7 @@ def command(
 
     options = pipeline.LoadOptions(reader=reader, annotations=annotations)
     if explain is not None:
-        typer.echo(pipeline.explain(files, explain, options))
+        typer.echo(printable(pipeline.explain(files, explain, options)).rstrip("\n"))
         return EXIT_OK
     if output is None:
         msg = "say where to write: -o DIR, or -o FILE.parquet"
