@@ -46,14 +46,8 @@ def run(
     elements = max(1, working_set // ((reads + writes) * harness.SIZEOF[dtype]))
     moved = elements * (reads + writes) * harness.SIZEOF[dtype]
     call = mover(name, elements, dtype, arguments.device)
-    mark = harness.annotated(
-        "elementwise" if name != "copy" else "copy",
-        dtype=dtype,
-        sweep=sweep,
-        label=name,
-        n=elements,
-        **({} if name == "copy" else {"flop": flop, "reads": reads, "writes": writes}),
-    )
+    operation = "reduction" if name == "read" else name
+    mark = harness.annotated(operation, dtype=dtype, sweep=sweep, label=name, n=elements)
     timing = harness.measure(call, arguments, mark)
     return harness.point(name, dtype, timing, flop=elements * flop, moved=moved, working_set=moved)
 

@@ -9,7 +9,7 @@ model to the memory at hand; the embedding table is left out, a step reads one r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 import torch
@@ -149,9 +149,9 @@ def run(shape: Shape, batch: int, prompt: int, dtype: str, arguments: argparse.N
         ways["graph"] = graphed(model.step)
     rows = []
     for name, call in ways.items():
-        mark = harness.annotated(
-            "decode_step", dtype=dtype, label=f"decode {name}", batch=batch, context=context, weights=shape.weights()
-        )
+        sizes = asdict(shape)
+        sizes["intermediate"], sizes["vocab"] = sizes.pop("mlp"), sizes.pop("vocabulary")
+        mark = harness.annotated("decode", dtype=dtype, label=f"decode {name}", batch=batch, prompt=prompt, **sizes)
         timing = harness.measure(call, arguments, mark)
         more = {"batch": batch, "prompt": prompt, "layers": shape.layers, "ms_per_token": timing.seconds * 1e3 / batch}
         if arguments.bandwidth:

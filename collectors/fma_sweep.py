@@ -64,7 +64,7 @@ def main() -> None:
             call = (triton_chain if fused else torch_chain)(x, y, r)
             # Without fusion a step reads y and b and writes y: three arrays, R times.
             arrays = 2 if fused else 3 * r
-            shape = {"n": elements, "flop": 2 * r if fused else 2, "reads": 1 if fused else 2, "writes": 1}
+            shape = {"n": elements, "r": r} if fused else {"n": elements, "reads": 2}
             mark = harness.annotated("elementwise", dtype=dtype, sweep=f"FMA sweep {dtype}", label=f"R={r}", **shape)
             timing = harness.measure(call, arguments, mark)
             moved = arrays * elements * harness.SIZEOF[dtype]

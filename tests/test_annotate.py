@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncuroof import annotate
+from ncuroof.workloads import annotation
 
 
 @pytest.fixture
@@ -44,6 +45,42 @@ def test_range_is_pushed_and_popped_also_when_the_body_raises(log):
     assert [entry["event"] for entry in log()] == ["push", "pop"]
 
 
+def test_each_use_of_a_range_has_an_id_of_its_own(log):
+    mark = annotate.copy(n=1, dtype="fp32")
+    for _ in range(3):
+        with mark:
+            pass
+    ids = [body(entry["message"])["id"] for entry in log() if entry["event"] == "push"]
+    assert ids == [ids[0], ids[0] + 1, ids[0] + 2]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        annotate.gemm(m=8, n=16, k=32, dtype="fp16", batch=2),
+        annotate.copy(n=64, dtype="fp32"),
+        annotate.elementwise(n=64, dtype="bf16", flop=3, reads=2),
+        annotate.attention(batch=1, heads=4, kv_heads=2, q_len=8, kv_len=8, head_dim=16, dtype="fp16", causal=True),
+    ],
+)
+def test_what_is_written_is_what_the_workload_formulas_read(mark, log):
+    with mark:
+        pass
+    read = annotation.parse("", log()[0]["message"])
+    assert read.op == body(mark.message)["op"]
+    assert read.remark == ""
+    assert read.compulsory_bytes > 0
+
+
+def test_useful_work_of_an_annotated_product(log):
+    with annotate.gemm(m=8, n=16, k=32, dtype="fp16", label="q", sweep="m"):
+        pass
+    read = annotation.parse("", log()[0]["message"])
+    # 2·8·16·32 FLOP; 2 bytes each of 8·32 + 32·16 + 8·16 elements.
+    assert (read.useful_flop, read.compulsory_bytes) == (8192, 2 * (256 + 512 + 128))
+    assert (read.dtype, read.label, read.sweep) == ("fp16", "q", "m")
+
+
 def test_decorator_annotates_every_call_and_nests(log):
     inner = annotate.copy(n=1, dtype="fp32")
 
@@ -65,7 +102,8 @@ def test_torch_is_used_where_it_is_imported(monkeypatch, log):
     mark = annotate.copy(n=1, dtype="fp32")
     with mark:
         pass
-    assert calls[-2:] == [mark.message, "pop"]
+    assert calls[-1] == "pop"
+    assert body(calls[-2]) == body(mark.message) | {"id": body(calls[-2])["id"]}
 
 
 def test_torch_without_nvtx_and_no_other_library_is_a_no_op(monkeypatch, log):

@@ -11,8 +11,9 @@ Counters tell what a GPU executed, never what was wanted. A range pushed around 
     def scale(x): ...
 
 The message of the range is ``ncuroof:`` followed by one JSON object: ``op``, the sizes of its shape,
-``dtype`` and, where given, ``label`` and ``sweep``. From these :mod:`ncuroof.workloads` computes useful
-FLOPs and compulsory bytes.
+``dtype`` and, where given, ``label`` and ``sweep``, and a running ``id``: a range that runs several kernels
+describes them together, and the id tells one such range from its repetition. From these
+:mod:`ncuroof.workloads` computes useful FLOPs and compulsory bytes.
 
 Nothing here needs a GPU, and importing this module imports nothing but the standard library. The range
 goes to ``torch.cuda.nvtx`` if the program has imported torch, else to the ``nvtx`` package, else to
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import itertools
 import json
 import os
 import sys
@@ -42,13 +44,18 @@ PREFIX = "ncuroof:"
 LOG_VARIABLE = "NCUROOF_ANNOTATION_LOG"
 """Environment variable that names a file to which pushes and pops are appended as JSON lines."""
 
-RESERVED = ("op", "dtype", "label", "sweep")
+RESERVED = ("op", "dtype", "label", "name", "sweep", "id", "v", "flops", "bytes")
 """Keys of the message that are not part of the shape."""
 
 MAX_MESSAGE = 1024
 """Longest message in characters. Longer ranges cost time in the profiler and are cut by some of its views."""
 
+ID_LENGTH = 24
+"""Room for the id."""
+
 Size = int | float | str | bool
+
+_uses = itertools.count(1)
 
 
 class Sink(Protocol):
@@ -65,14 +72,14 @@ class Annotation(ContextDecorator):
     """A range around launches; a context manager and a decorator, usable any number of times and nested.
 
     Attributes:
-        message: the text of the NVTX range.
+        message: the text of the NVTX range, but for the ``id`` that each use adds.
     """
 
     def __init__(self, message: str) -> None:
         self.message = message
 
     def __enter__(self) -> Annotation:
-        push(self.message)
+        push(f'{self.message[:-1]},"id":{next(_uses)}}}')
         return self
 
     def __exit__(
@@ -113,7 +120,7 @@ def op(name: str, *, dtype: str, label: str | None = None, sweep: str | None = N
     if sweep is not None:
         body["sweep"] = sweep
     message = PREFIX + json.dumps(body, separators=(",", ":"))
-    if len(message) > MAX_MESSAGE:
+    if len(message) + ID_LENGTH > MAX_MESSAGE:
         msg = f"the annotation of {name} takes {len(message)} characters; at most {MAX_MESSAGE} are allowed"
         raise ValueError(msg)
     return Annotation(message)

@@ -38,10 +38,12 @@ def test_every_collector_is_tested():
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_runs_small_on_the_cpu_prints_a_table_and_writes_json_and_csv(torch, name, tmp_path):
-    done = run(
-        name, *SMALL[name], "--dtypes", "fp32", "--json", str(tmp_path / "x.json"), "--csv", str(tmp_path / "x.csv")
-    )
+def test_runs_small_on_the_cpu_prints_a_table_writes_files_and_annotates(torch, name, tmp_path):
+    from ncuroof.workloads import annotation
+
+    log = tmp_path / "log"
+    files = ["--json", str(tmp_path / "x.json"), "--csv", str(tmp_path / "x.csv")]
+    done = run(name, *SMALL[name], "--dtypes", "fp32", *files, NCUROOF_ANNOTATION_LOG=str(log))
     assert done.returncode == 0, done.stderr
     header, *lines = done.stdout.splitlines()
     assert header.split()[:2] == ["name", "dtype"]
@@ -56,6 +58,10 @@ def test_runs_small_on_the_cpu_prints_a_table_and_writes_json_and_csv(torch, nam
         assert row["flop_per_s"] == pytest.approx(row["flop"] / row["seconds"])
     with (tmp_path / "x.csv").open() as file:
         assert [line["name"] for line in csv.DictReader(file)] == [row["name"] for row in rows]
+    messages = [json.loads(line)["message"] for line in log.read_text().splitlines() if '"push"' in line]
+    assert messages
+    for message in messages:
+        assert annotation.parse("", message).remark == ""  # every operation has a formula, and its sizes fit
 
 
 def test_types_that_the_device_lacks_are_left_out_aloud(torch):
@@ -95,7 +101,8 @@ def test_measured_calls_are_annotated_and_warm_ups_are_not(torch, tmp_path):
     log = tmp_path / "log"
     run("gemm_msweep", *SMALL["gemm_msweep"], "--dtypes", "fp32", "--warmup", "3", NCUROOF_ANNOTATION_LOG=str(log))
     pushes = [json.loads(line)["message"] for line in log.read_text().splitlines() if '"push"' in line]
-    bodies = [json.loads(text.removeprefix("ncuroof:")) for text in pushes if text != "ncuroof:"]
+    bodies = [json.loads(text.removeprefix("ncuroof:")) for text in pushes]
+    assert len({body["id"] for body in bodies}) == 6
     assert [body["m"] for body in bodies] == [1, 1, 2, 2, 4, 4]  # two repeats of each M
     assert {body["sweep"] for body in bodies} == {"M sweep fp32"}
 
