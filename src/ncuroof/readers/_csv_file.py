@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from ncuroof.errors import DamagedError
-from ncuroof.readers import _numbers
 from ncuroof.readers._csv_header import find_headers
 from ncuroof.readers._csv_long import LongTable
 from ncuroof.readers._csv_records import Records
 from ncuroof.readers._csv_wide import WideTable
 from ncuroof.readers._errors_in_logs import explain
+from ncuroof.readers._text_numbers import evidence_in
 from ncuroof.readers._text_source import blocks, open_text
 
 if TYPE_CHECKING:
@@ -20,10 +18,6 @@ if TYPE_CHECKING:
 
     from ncuroof.model import Chunk
     from ncuroof.readers._reading import Reading
-    from ncuroof.readers._text_source import Buffer
-
-_LOOK_AHEAD = 64 << 20
-_NUMBER_IN_FIELD = rb'[",;\t]\s*(-?\d[\d.,\' \xa0]*[.,]\d+)["\s]*[",;\t\r\n]'
 
 
 def read_tables(reading: Reading) -> Iterator[Chunk]:
@@ -60,7 +54,7 @@ def read_tables(reading: Reading) -> Iterator[Chunk]:
             if header is not None:
                 records = Records(header, reading.facts.feed)
                 kind = WideTable if header.kind == "wide" else LongTable
-                table = kind(header, reading, lambda at=start: _evidence_ahead(data, at))  # type: ignore[misc]
+                table = kind(header, reading, lambda at=start: evidence_in(data, at))  # type: ignore[misc]
     _close(reading, found=table is not None, cut=cut, broken=broken)
 
 
@@ -81,16 +75,3 @@ def _close(reading: Reading, *, found: bool, cut: bool, broken: int) -> None:
     if broken:
         reading.note("broken-rows", f"{broken} rows of the table are not whole and were left out.")
     reading.finish()
-
-
-def _evidence_ahead(data: Buffer, start: int) -> _numbers.Evidence:
-    """What all numbers of a file say about their format, for a table whose own beginning does not settle it."""
-    import re  # noqa: PLC0415
-
-    found: dict[bytes, None] = {}
-    for match in re.finditer(_NUMBER_IN_FIELD, data[start : start + _LOOK_AHEAD]):
-        found[match[1]] = None
-        if len(found) > 100_000:
-            break
-    texts = [t.decode("utf-8", "replace") for t in found]
-    return _numbers.gather(pl.Series(texts, dtype=pl.String))

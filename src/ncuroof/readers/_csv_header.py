@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Column titles of ncu and of its window, lower case, and what they are called here.
-_TITLES = {
+TITLES = {
     "id": "id",
     "process id": "process",
     "pid": "process",
@@ -53,7 +53,7 @@ _TITLES = {
     "estimated speedup": "speedup",
 }
 # Columns that hold nothing for the tables: private names, times of day, addresses.
-_PASSED_OVER = {
+UNUSED_TITLES = {
     "process name",
     "host name",
     "kernel time",
@@ -136,9 +136,9 @@ def from_titles(names: tuple[str, ...], delimiter: str, *, quoted: bool) -> Head
             nvtx.append(number)
         elif _METRIC.match(bare):
             metrics.append((number, bare, unit))
-        elif key in _TITLES:
-            at.setdefault(_TITLES[key], number)
-        elif key not in _PASSED_OVER:
+        elif key in TITLES:
+            at.setdefault(TITLES[key], number)
+        elif key not in UNUSED_TITLES:
             metrics.append((number, title if unit is None else bare, unit))
     named = at.keys() & {"kernel", "function", "shown_name"}
     if "metric" in at and "value" in at:

@@ -9,9 +9,9 @@ import polars as pl
 
 from ncuroof.model import Chunk
 from ncuroof.readers import _numbers
-from ncuroof.readers._csv_header import Header, split_record
+from ncuroof.readers._csv_header import Header
 from ncuroof.readers._csv_parse import parse
-from ncuroof.readers._display_names import is_metric_name, metric_name
+from ncuroof.readers._metric_values import EXTREMES, MetricValues
 from ncuroof.readers._reading import (
     GPU_NAME,
     INVOCATIONS,
@@ -20,14 +20,12 @@ from ncuroof.readers._reading import (
     launches,
     metric_rows,
     rule_rows,
+    stack,
 )
-from ncuroof.readers._units import base_unit, counts_whole
-from ncuroof.tables import METRICS, empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SAMPLE_ROWS = 200_000
 _CARRY_LIMIT = 8 << 20
 _KEYS = ("id", "process", "kernel", "function", "context", "stream", "device", "grid", "block")
 _WHO = (
@@ -46,7 +44,6 @@ _WHO = (
 )
 _WHAT = ("section", "item", "metric", "unit")
 _RULE = ("rule", "rule_type", "rule_text", "speedup_type", "speedup")
-_EXTREMES = {"minimum": ":min", "maximum": ":max"}
 
 
 class LongTable:
@@ -56,15 +53,13 @@ class LongTable:
         self.header = header
         self.reading = reading
         self.summary = header.kind == "summary"
-        self._further = further
-        self._format: _numbers.NumberFormat | None = None
+        self.values = MetricValues(reading, further)
         self._carry = b""
-        self._names: dict[tuple[Any, ...], tuple[str, str | None, float, bool]] = {}
         at = header.at
         self._value = "average" if self.summary else "value"
         # With an id the id tells kernels apart; without one, everything else that describes a launch does.
         self._key = ["id", *(k for k in ("process",) if k in at)] if "id" in at else [k for k in _KEYS if k in at]
-        used = {*self._key, *(k for k in (*_WHAT, *_RULE, self._value, *_EXTREMES, "invocations", "cc") if k in at)}
+        used = {*self._key, *(k for k in (*_WHAT, *_RULE, self._value, *EXTREMES, "invocations", "cc") if k in at)}
         self._used = {k: at[k] for k in used}
 
     def feed(self, records: bytes, *, last: bool) -> Chunk | None:
@@ -130,7 +125,7 @@ class LongTable:
         index = self.reading.take(len(first))
         frame = frame.with_columns(pl.Series("result_index", index.to_numpy()[ordinal]))
         values = frame.filter(pl.col("metric").fill_null("") != "")
-        metrics = self._metrics(values)
+        metrics = self.values.metrics(values, self._value)
         gpu = None
         named = values.filter(pl.col("metric") == GPU_NAME)
         if named.height:
@@ -138,7 +133,7 @@ class LongTable:
             gpu = index.to_frame().join(texts, on="result_index", how="left", maintain_order="left")["gpu"]
         who = self._who(records, frame, first)
         if self.summary:
-            metrics = pl.concat([metrics, *self._summary(who, values, index)])
+            metrics = stack([metrics, *self._summary(who, values, index)])
         return Chunk(launches(self.reading, who, index, gpu), metrics, self._rules(frame))
 
     def _who(self, records: bytes, frame: pl.DataFrame, first: np.ndarray) -> dict[str, pl.Series]:
@@ -156,116 +151,6 @@ class LongTable:
             who["nvtx"] = rows.select(joined).to_series()
         return who
 
-    def _metrics(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Metric rows: names mapped, values scaled, one row for each kernel and metric."""
-        if not rows.height:
-            return empty(METRICS)
-        keys = [k for k in (*_WHAT, "cc") if k in rows.columns]
-        table = self._vocabulary(rows, keys)
-        rows = rows.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        if self.reading.want is not None:
-            rows = rows.filter(pl.col("_name").is_in([*self.reading.want, GPU_NAME]))
-            if not rows.height:
-                return empty(METRICS)
-        if self._format is None:
-            self._format = self._decide(rows)
-        frame = self._scaled(rows, self._value, "")
-        if self._shared(table):
-            frame = _most_exact(frame)
-        parts = [metric_rows(self.reading, frame)]
-        for column, suffix in _EXTREMES.items():
-            if self.summary and column in rows.columns:
-                parts.append(metric_rows(self.reading, self._scaled(rows, column, suffix)))
-        return pl.concat(parts)
-
-    def _vocabulary(self, rows: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-        """The distinct (section, item, metric, unit, CC) of some rows with metric name, base unit and factor."""
-        counted = rows.group_by(keys, maintain_order=True).len()
-        names, units, factors, own = [], [], [], []
-        for row in counted.iter_rows(named=True):
-            key = tuple(row[k] for k in keys)
-            known = self._names.get(key)
-            if known is None:
-                known = self._names[key] = self._name(row)
-            names.append(known[0])
-            units.append(known[1])
-            factors.append(known[2])
-            own.append(known[3])
-            if not known[3] and known[0] == row["metric"] and not is_metric_name(known[0]):
-                self.reading.unknown[known[0]] = self.reading.unknown.get(known[0], 0) + row["len"]
-        return counted.select(keys).with_columns(
-            pl.Series("_name", names, dtype=pl.String),
-            pl.Series("_unit", units, dtype=pl.String),
-            pl.Series("_factor", factors, dtype=pl.Float64),
-            pl.Series("_own", own, dtype=pl.Boolean),
-        )
-
-    def _name(self, row: dict[str, Any]) -> tuple[str, str | None, float, bool]:
-        """Metric name, base unit, factor, and whether the metric was given by its own name."""
-        base, factor = base_unit(row.get("unit"))
-        printed = row["metric"].strip()
-        if is_metric_name(printed):
-            return printed, base, factor, True
-        # With --print-metric-name label-name the name follows the label.
-        last = printed.split()[-1].strip("()[]") if printed else printed
-        if "__" in last and is_metric_name(last):
-            return last, base, factor, True
-        cc = None
-        try:
-            cc = float((row.get("cc") or "").replace(",", "."))
-        except ValueError:
-            pass
-        known = metric_name(row.get("section"), row.get("item"), printed, row.get("unit"), cc)
-        return known or row["metric"], base, factor, False
-
-    def _shared(self, table: pl.DataFrame) -> bool:
-        """Whether two kinds of rows give the same metric: the details page repeats some."""
-        return bool(table["_name"].is_duplicated().any())
-
-    def _decide(self, rows: pl.DataFrame) -> _numbers.NumberFormat:
-        sample = rows.head(_SAMPLE_ROWS)
-        kinds = sample.group_by("_name", "unit") if "unit" in sample.columns else sample.group_by("_name")
-        table = kinds.len().drop("len")
-        units = table["unit"].to_list() if "unit" in table.columns else [None] * table.height
-        names = table["_name"].to_list()
-        table = table.with_columns(
-            pl.Series("_whole", [counts_whole(n, u) for n, u in zip(names, units, strict=True)], dtype=pl.Boolean),
-            pl.Series("_percent", [base_unit(u)[0] == "%" for u in units], dtype=pl.Boolean),
-        )
-        on = [c for c in ("_name", "unit") if c in table.columns]
-        sample = sample.join(table, on=on, how="left", nulls_equal=True)
-        evidence = _numbers.gather(
-            sample[self._value], sample["_whole"].fill_null(False), sample["_percent"].fill_null(False)
-        )
-        return self.reading.number_format(evidence, self._further)
-
-    def _scaled(self, rows: pl.DataFrame, column: str, suffix: str) -> pl.DataFrame:
-        assert self._format is not None  # noqa: S101  for the type checker: decided before
-        texts = rows[column]
-        values, refused = _numbers.to_float(texts, self._format)
-        self.reading.refused += refused
-        frame = rows.select(
-            "result_index",
-            (pl.col("_name") + suffix).cast(pl.Categorical).alias("metric")
-            if suffix
-            else pl.col("_name").alias("metric"),
-            (values * pl.col("_factor")).alias("value"),
-            pl.col("_unit").alias("unit"),
-            _numbers.split_text(texts, values).alias("text"),
-            texts.alias("_printed"),
-            pl.col("_own"),
-            pl.col("_factor"),
-        )
-        whole = frame["_printed"].str.contains(r"^\d[\d.,' \u00a0\u202f]*$") & (frame["_factor"] == 1.0)
-        integral = (values == values.floor()) & (values < 2.0**63)
-        if self._format.thousands != "." and self._format.decimal == ".":
-            whole = whole & ~frame["_printed"].str.contains(".", literal=True)
-        else:
-            whole = whole & ~frame["_printed"].str.contains(self._format.decimal, literal=True)
-        digits = frame["_printed"].str.replace_all(r"[^\d]", "")
-        exact = pl.select(pl.when(whole & integral).then(digits)).to_series().cast(pl.UInt64, strict=False)
-        return frame.with_columns(exact.alias("value_int"), pl.col("metric").cast(pl.Categorical))
-
     def _summary(self, who: dict[str, pl.Series], values: pl.DataFrame, index: pl.Series) -> list[pl.DataFrame]:
         """How many launches each row of a summary stands for."""
         self.reading.note(
@@ -280,7 +165,7 @@ class LongTable:
             )["invocations"]
         if counts is None:
             return []
-        form = self._format or _numbers.NumberFormat(".", ",")
+        form = self.values.format
         number, _ = _numbers.to_float(counts, form)
         frame = pl.DataFrame(
             {
@@ -297,7 +182,7 @@ class LongTable:
             return rule_rows(self.reading, [])
         rows: list[dict[str, Any]] = []
         count: dict[tuple[int, str], int] = {}
-        form = self._format or _numbers.NumberFormat(".", ",")
+        form = self.values.format
         for row in frame.filter(pl.col("rule").fill_null("") != "").iter_rows(named=True):
             key = (row["result_index"], row["rule"])
             count[key] = count.get(key, -1) + 1
@@ -323,18 +208,3 @@ def _line_starts(records: bytes) -> np.ndarray:
     """Where each line begins, and where the last one ends."""
     ends = np.flatnonzero(np.frombuffer(records, np.uint8) == 10) + 1
     return np.concatenate(([0], ends))
-
-
-def _most_exact(frame: pl.DataFrame) -> pl.DataFrame:
-    """One row for each kernel and metric: with a value, by its own name, with the most digits; else the last."""
-    digits = frame["_printed"].str.count_matches(r"\d")
-    ranked = frame.with_columns(
-        (pl.col("value").is_not_null() | pl.col("text").is_not_null()).alias("_has"), digits.alias("_digits")
-    ).with_row_index("_row")
-    kept = ranked.sort(["_has", "_own", "_digits", "_row"]).unique(["result_index", "metric"], keep="last").sort("_row")
-    return kept.drop("_has", "_digits", "_row")
-
-
-def record_fields(line: str, header: Header) -> list[str]:
-    """The fields of a record line, or none."""
-    return split_record(line, header.delimiter) or []

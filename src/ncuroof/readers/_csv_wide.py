@@ -12,9 +12,9 @@ from ncuroof.readers import _numbers
 from ncuroof.readers._csv_header import Header, split_record
 from ncuroof.readers._csv_parse import parse
 from ncuroof.readers._display_names import is_metric_name, metric_name
-from ncuroof.readers._reading import GPU_NAME, Reading, launches, metric_rows
+from ncuroof.readers._reading import GPU_NAME, Reading, launches, metric_rows, stack
 from ncuroof.readers._units import base_unit, counts_whole
-from ncuroof.tables import METRICS, NSIGHT_RULES, empty
+from ncuroof.tables import NSIGHT_RULES, empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -187,7 +187,7 @@ class WideTable:
         if GPU_NAME in names:
             column = frame[f"c{self._columns[names.index(GPU_NAME)]}"]
             gpu = column if column.dtype == pl.String else None
-        metrics = pl.concat([p for p in parts if p.height]) if parts else empty(METRICS)
+        metrics = stack(parts)
         return Chunk(launches(self.reading, self._identity(frame), index, gpu), metrics, empty(NSIGHT_RULES))
 
     def _identity(self, frame: pl.DataFrame) -> dict[str, pl.Series]:

@@ -253,6 +253,12 @@ def metric_rows(reading: Reading, frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def stack(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    """Metrics tables below one another."""
+    filled = [p.with_columns(pl.col("metric").cast(pl.Categorical)) for p in parts if p.height]
+    return pl.concat(filled) if filled else empty(METRICS)
+
+
 def rule_rows(reading: Reading, rows: list[dict[str, Any]]) -> pl.DataFrame:
     """A table of Nsight's rule results out of dictionaries with some of its columns."""
     if not rows:
