@@ -69,10 +69,12 @@ def chart(
         named data sets ``points`` and ``strip``.
     """
     panels = []
+    present = {p["verdict"] for p in (*points, *strip)}
+    verdicts = [verdict for verdict in VERDICTS if verdict in present]
     if points or any(line.path != DRAM for line in lines):
-        panels.append(_roofline(points, lines, width))
+        panels.append(_roofline(points, lines, width, verdicts))
     if strip or not panels:
-        panels.append(_strip(strip, width))
+        panels.append(_strip(strip, width, verdicts))
     key = ["filled: W and Q counted", "hollow: derived"]
     if any(p.get("formula") is not None for p in points):
         key.append("tick: where the formula's bytes would put it")
@@ -128,7 +130,7 @@ def _config() -> alt.Config:
     )
 
 
-def _roofline(points: Sequence[Record], lines: Sequence[Roof], width: int) -> Any:  # noqa: ANN401  altair types .properties() loosely
+def _roofline(points: Sequence[Record], lines: Sequence[Roof], width: int, verdicts: list[str]) -> Any:  # noqa: ANN401
     x0, x1, y0, y1 = _domain(points, lines)
     x = alt.X(
         "intensity:Q",
@@ -160,13 +162,13 @@ def _roofline(points: Sequence[Record], lines: Sequence[Roof], width: int) -> An
         alt.Chart(_named("points"))
         .transform_filter(_REPORT)
         .mark_point(strokeWidth=1.4, clip=True)
-        .encode(x=x, y=y, **_looks(crowd))
+        .encode(x=x, y=y, **_looks(crowd, verdicts))
         .add_params(_LEGEND, _zoom())
     )
     return alt.layer(*layers, marks, *_label_layers(drawn)).properties(width=width, height=HEIGHT)
 
 
-def _strip(strip: Sequence[Record], width: int) -> Any:  # noqa: ANN401  altair types .properties() loosely
+def _strip(strip: Sequence[Record], width: int, verdicts: list[str]) -> Any:  # noqa: ANN401
     """Kernels without a FLOP count: percent of the bandwidth roof against duration."""
     top = max([100.0, *(p["bandwidth_pct"] for p in strip)]) * 1.06
     times = [p["seconds"] for p in strip] or [1e-6, 1e-3]
@@ -191,7 +193,7 @@ def _strip(strip: Sequence[Record], width: int) -> Any:  # noqa: ANN401  altair 
                 scale=alt.Scale(type="log", domain=[low, high], nice=False),
                 axis=alt.Axis(values=_decades(low, high) or [low * 2], format="~s", grid=True),
             ),
-            **_looks(len(strip)),
+            **_looks(len(strip), verdicts),
         )
         .add_params(_LEGEND)
     )
@@ -217,12 +219,12 @@ def _dimmed(opacity: float) -> Any:  # noqa: ANN401  altair has no public type f
     return alt.when(_LEGEND).then(alt.value(opacity)).otherwise(alt.value(0.06))
 
 
-def _looks(crowd: int) -> dict[str, Any]:
+def _looks(crowd: int, verdicts: list[str]) -> dict[str, Any]:
     """Colour and shape by verdict, area by share of the time, filled where both W and Q were counted."""
     fill = 0.75 if crowd < 300 else 0.45
     domain = list(VERDICTS)
     colors = alt.Scale(domain=domain, range=list(COLORS))
-    verdict = "verdict (click to filter)"
+    legend = alt.Legend(title="verdict", values=verdicts)
     tooltip = [
         alt.Tooltip(f"{field}:N", title=title)
         for field, title in (
@@ -241,9 +243,9 @@ def _looks(crowd: int) -> dict[str, Any]:
         )
     ]
     return {
-        "stroke": alt.Stroke("verdict:N", title=verdict, scale=colors, sort=domain),
-        "fill": alt.Fill("verdict:N", title=verdict, scale=colors, sort=domain),
-        "shape": alt.Shape("verdict:N", title=verdict, scale=alt.Scale(domain=domain, range=list(SHAPES)), sort=domain),
+        "stroke": alt.Stroke("verdict:N", legend=legend, scale=colors, sort=domain),
+        "fill": alt.Fill("verdict:N", legend=legend, scale=colors, sort=domain),
+        "shape": alt.Shape("verdict:N", legend=legend, scale=alt.Scale(domain=domain, range=list(SHAPES)), sort=domain),
         "fillOpacity": alt.FillOpacity(
             "basis:N",
             title="W and Q",
@@ -284,12 +286,12 @@ def _roof_layers(drawn: Drawn) -> list[alt.Chart]:
 def _label_layers(drawn: Drawn) -> list[alt.Chart]:
     """What the lines are called, above the points, each with a white halo."""
     layers = []
-    looks: dict[str, Any]
-    for items, looks in (
+    styles: tuple[tuple[list[Record], dict[str, Any]], ...] = (
         (drawn.flats, {"align": "right", "baseline": "bottom", "dx": -4, "dy": -2, "color": INK}),
         (drawn.ridges, {"align": "left", "baseline": "top", "dx": 5, "dy": 4, "color": "#5A5A5A"}),
         (drawn.slopes, {"align": "right", "baseline": "bottom", "dx": -7, "dy": -3, "color": INK}),
-    ):
+    )
+    for items, looks in styles:
         if not items:
             continue
         base = alt.Chart(_data(items)).encode(x="x:Q", y="y:Q", text="text:N")

@@ -48,8 +48,8 @@ UNFOLDED = 6
 """Kernels of one rule that are shown at once."""
 LONGEST_NAME = 300
 HINT = (
-    "Hover over a point for its figures, click it for its row. Drag to pan, shift and wheel to zoom, "
-    "double-click to reset."
+    "Hover over a point for its figures, click it for its row. Click a verdict in the legend to see it alone "
+    "(shift for several). Drag to pan, shift and wheel to zoom, double-click to reset."
 )
 FOOT = "Percent of the roof is the least time the roof allows over the measured time."
 MARKS = {
