@@ -114,7 +114,14 @@ def walk(data: bytes | mmap.mmap, name: str) -> Layout:
     return layout
 
 
-def _message(data: bytes | mmap.mmap, name: str, position: int, size: int, what: str, kind: Any) -> tuple[Any, int]:  # noqa: ANN401, PLR0917
+def _message(  # noqa: PLR0917
+    data: bytes | mmap.mmap,
+    name: str,
+    position: int,
+    size: int,
+    what: str,
+    kind: Any,  # noqa: ANN401
+) -> tuple[Any, int]:
     """The length-prefixed message at ``position``, decoded, and the offset after it."""
     if position + 4 > size:
         raise damaged(name, position, f"the file ends in the middle of a {what}")
@@ -128,7 +135,15 @@ def _message(data: bytes | mmap.mmap, name: str, position: int, size: int, what:
         raise damaged(name, position, f"a {what} that cannot be decoded") from None
 
 
-def _entries(data: bytes | mmap.mmap, name: str, position: int, end: int, head: Any, into: list[Entry]) -> None:  # noqa: ANN401, PLR0917
+def _entries(  # noqa: PLR0917
+    data: bytes | mmap.mmap,
+    name: str,
+    position: int,
+    end: int,
+    head: Any,  # noqa: ANN401
+    into: list[Entry],
+) -> None:
+    """Add the entries of the payload from ``position`` to ``end``."""
     counts = [(kind, getattr(head, attribute)) for kind, attribute in KINDS if head.HasField(attribute)]
     expected = sum([count for _, count in counts])
     if expected * 4 > end - position:
@@ -152,7 +167,7 @@ def _entries(data: bytes | mmap.mmap, name: str, position: int, end: int, head: 
 
 
 def headless(head: bytes) -> bool:
-    """Whether bytes look like blocks of a report whose first bytes are missing: a block header with a process or session."""
+    """Whether bytes look like a report without its first bytes: a block header with a process or a session."""
     if len(head) < 8:
         return False
     (length,) = struct.unpack_from("<I", head)

@@ -71,12 +71,13 @@ _RESULT = """1 pid u64; 2 call u64; 5 mangled bytes; 6 function bytes; 7 demangl
     10 grid Size; 11 block Size; {metrics}; 14 created u64; 15 source SourceRef; 16 zero u64; 19 rules {rule}*;
     21 nvtx {nvtx}; 22 context u64; 23 stream u64; 35 driver_version float"""
 _SECTION = {
-    "Section": """1 id bytes; 2 name bytes; 3 order u64; 4 header SectionHeader; 5 bodies bytes*; 6 extra SectionMetrics;
-        7 description bytes; 8 sets bytes*; 9 parent bytes; 10 formulas bytes; 11 filter bytes; 12 groups bytes;
-        13 source_metrics bytes""",
+    "Section": """1 id bytes; 2 name bytes; 3 order u64; 4 header SectionHeader; 5 bodies bytes*;
+        6 extra SectionMetrics; 7 description bytes; 8 sets bytes*; 9 parent bytes; 10 formulas bytes;
+        11 filter bytes; 12 groups bytes; 13 source_metrics bytes""",
     "SectionHeader": "1 rows u64; 2 metrics SectionMetric*",
     "SectionMetrics": "1 metrics SectionMetric*",
-    "SectionMetric": "1 name bytes; 2 label bytes; 5 unit bytes; 6 filter bytes; 7 alternatives SectionMetric*; 9 group bytes",
+    "SectionMetric": """1 name bytes; 2 label bytes; 5 unit bytes; 6 filter bytes; 7 alternatives SectionMetric*;
+        9 group bytes""",
 }
 # A rule result and an NVTX state stay bytes in the fast family: the same bytes recur in result after result, and many
 # callers want neither.

@@ -71,7 +71,10 @@ def read_rule(raw: bytes) -> list[Item]:
 
 
 def plain_text(marked: str) -> str:
-    """A message without the link marks of the tool's window: ``@url:text:link@`` becomes ``text (link)``, others their text."""
+    """A message without the link marks of the tool's window.
+
+    ``@url:text:link@`` becomes ``text (link)``, all others their text.
+    """
     if "@" not in marked:
         return marked
     marked = _URL.sub(lambda m: f"{m[1]} ({m[2]})" if m[1] else m[2], marked)

@@ -8,11 +8,11 @@ from typing import Any
 
 from ncuroof.ncurep.messages import message
 from ncuroof.ncurep.session import text
-from ncuroof.ncurep.wire import fields
+from ncuroof.ncurep.wire import LENGTH, fields
 
 DEFAULT_DOMAIN = "<default domain>"
 _SIGNED = {2: 64, 5: 32}
-_PAYLOAD_FLOATS = {3: "<d", 6: "<f"}
+_INTEGERS = (1, 2, 4, 5)
 
 
 @dataclass(frozen=True)
@@ -66,27 +66,31 @@ def read_state(raw: bytes) -> State:
 def payload(raw: bytes) -> str | None:
     """A range's payload as text; None where it has none.
 
-    A payload is a type (NVTX: 1 uint64, 2 int64, 3 double, 4 uint32, 5 int32, 6 float; 0 none) and a value. The value is
-    taken from whatever field holds it, since reports with a payload are rare and its field number may depend on the type.
+    A payload is a type (NVTX: 1 uint64, 2 int64, 3 double, 4 uint32, 5 int32, 6 float; 0 none) and a value. The value
+    is taken from whatever field holds it: its field number may depend on the type, and no public report has one.
     """
     kind = 0
     shown = None
     for number, wire, value in fields(raw):
-        if number == 1 and wire == 0:
-            kind = int(value)
-        elif wire == 0:
-            bits = _SIGNED.get(kind)
-            if bits is None:
-                shown = str(value)
-            else:
-                narrow = int(value) & ((1 << bits) - 1)
-                shown = str(narrow - (1 << bits) if narrow >> (bits - 1) else narrow)
-        elif wire in (1, 5):
-            whole = {1: "<Q", 5: "<I"}[wire]
-            real = {1: "<d", 5: "<f"}[wire]
-            form = whole if kind in (1, 4) else whole.lower() if kind in (2, 5) else real
-            number_ = struct.unpack(form, value)[0]
-            shown = f"{number_:.9g}" if form == "<f" else repr(number_)
+        if isinstance(value, bytes):
+            shown = text(value) if wire == LENGTH else _fixed(kind, value)
+        elif number == 1:
+            kind = value
         else:
-            shown = text(value)
+            shown = str(_signed(value, _SIGNED[kind]) if kind in _SIGNED else value)
     return shown if kind or shown not in (None, "0") else None
+
+
+def _fixed(kind: int, raw: bytes) -> str:
+    """A number of 4 or 8 bytes as text: an integer if the type says so, else a float."""
+    wide = len(raw) == 8
+    if kind in _INTEGERS:
+        return str(int.from_bytes(raw, "little", signed=kind in _SIGNED))
+    number = struct.unpack("<d" if wide else "<f", raw)[0]
+    return repr(number) if wide else f"{number:.9g}"
+
+
+def _signed(value: int, bits: int) -> int:
+    """The signed number of so many bits that a varint stands for."""
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value

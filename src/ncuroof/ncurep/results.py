@@ -71,7 +71,7 @@ def read_batch(
 
 def _in_step(data: bytes | mmap.mmap, entries: Sequence[Entry], wanted: Flags | None) -> Batch | None:
     """Decode kernel results together; None where one of them is of another shape, or damaged."""
-    first, last = entries[0], entries[-1]
+    last = entries[-1]
     if last.offset + last.size + len(PAD) <= len(data):
         content, begin = data, [e.offset for e in entries]
     else:  # at the end of the file, where nothing lies behind the last result
@@ -134,7 +134,7 @@ def _one_by_one(
 
 
 def _like_a_kernel(metrics: Sequence[bytes], names: Sequence[str]) -> bool:
-    """Whether a range, graph or command-list result has the layout of a kernel's: most of its metrics have a metric's name."""
+    """Whether another kind of result has the layout of a kernel's: most of its metrics have a metric's name."""
     try:
         found = decode(*joined(list(metrics)))
     except DecodeError:

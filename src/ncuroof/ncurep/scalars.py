@@ -105,10 +105,11 @@ def decode(
         texts.update((base + place, said) for place, said in block.texts.items())
         base += len(block.row)
     return Scalars(
-        *(
-            np.concatenate([getattr(block, name) for block in blocks])
-            for name in ("row", "name_id", "kind", "number", "integer")
-        ),
+        np.concatenate([block.row for block in blocks]),
+        np.concatenate([block.name_id for block in blocks]),
+        np.concatenate([block.kind for block in blocks]),
+        np.concatenate([block.number for block in blocks]),
+        np.concatenate([block.integer for block in blocks]),
         texts,
     )
 
@@ -201,7 +202,7 @@ def _join_sevens(raw: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return joined
 
 
-def _one_by_one(
+def _one_by_one(  # noqa: PLR0917
     into: Scalars,
     buffer: Buffer,
     spans: Sequence[tuple[int, int]],

@@ -26,6 +26,7 @@ _OPTIONS = {
     "cache_control": ("--cache-control", ("all", "none")),
     "replay_mode": ("--replay-mode", ("kernel", "application", "range", "app-range")),
 }
+_IN_OPTIONS = ("clock_control", "replay_mode")
 _CONFIG_FILE = "--config-file-path"
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')
 
@@ -76,7 +77,7 @@ def scalar(value: Any) -> float | int | str | None:  # noqa: ANN401  protobuf me
     for kind in ("float64", "uint64", "text", "uint32", "float32"):
         if value.HasField(kind):
             found = getattr(value, kind)
-            return text(found) if kind == "text" else found  # type: ignore[no-any-return]
+            return text(found) if kind == "text" else found
     return None
 
 
@@ -159,15 +160,12 @@ def _setting(
     if given is not None:
         return given, "command line"
     # Profile options of the UI: "Base" and "Kernel" where the command line of the same report says base and kernel.
-    if options is not None and options.HasField(setting) if setting != "cache_control" else False:
-        chosen = text(getattr(options, setting)).lower()
-        if chosen in allowed:
-            return chosen, "options"
-    if any(token.startswith(_CONFIG_FILE) for token in tokens):
-        return None, None  # set by a file that is not in the report
+    chosen = text(getattr(options, setting)).lower() if options is not None and setting in _IN_OPTIONS else ""
+    if chosen in allowed:
+        return chosen, "options"
     default = default_of(setting, facts.ncu_version)
-    if default is None:
-        return None, None
+    if default is None or any(token.startswith(_CONFIG_FILE) for token in tokens):
+        return None, None  # unknown, or set by a file that is not in the report
     known = "" if facts.command_line else ", command line not stored"
     return default, f"default of ncu {facts.ncu_version}{known}"
 

@@ -43,9 +43,9 @@ class Spans:
 
 
 def first_metric(data: bytes | mmap.mmap, position: int, end: int) -> int:
-    """Offset of the first metric's tag in the result at ``position``; of the first field beyond 15, or ``end``, where it has none.
+    """Offset of the first metric's tag in the result at ``position``.
 
-    Returns -1 for bytes that are no message.
+    Where it has no metric: of the first field beyond 15, or ``end``. For bytes that are no message: -1.
     """
     while position < end:
         tag = data[position]
@@ -76,12 +76,12 @@ def find(words: NDArray[np.uint64], before: Ints, limit: Ints, wanted: NDArray[n
     """The metrics of results that are walked in step.
 
     Args:
-        words: element i is the 8 bytes from offset i of the buffer on, little endian; it reaches at least 8 bytes beyond
-            the last result.
+        words: element i is the 8 bytes from offset i of the buffer on, little endian; it reaches at least 8 bytes
+            beyond the last result.
         before: for each result the offset of its first metric's tag.
         limit: for each result the offset after it.
-        wanted: for each name id whether its metrics are needed; None for all. Its last element stands for all ids beyond
-            the string table and for metrics whose id cannot be told, and is true.
+        wanted: for each name id whether its metrics are needed; None for all. Its last element stands for all ids
+            beyond the string table and for metrics whose id cannot be told, and is true.
 
     Returns:
         The spans; None where a result is of another shape, so that it has to be decoded field by field.
@@ -137,7 +137,7 @@ def _in_order(steps: list[tuple[Ints, Ints, Ints]], results: int) -> tuple[Ints,
 
 
 def _uniform(head: NDArray[np.uint64], position: Ints) -> tuple[int | None, Ints]:
-    """The name id of the next metric and the end of each, where all have the same one and a size of one byte; else None."""
+    """Name id and ends of the next metric, where all results have the same one and its size takes one byte; else None."""
     first = int(head[0])
     if first & 0xFF80FF != 0x080000 | METRIC_TAG:
         return None, position
@@ -184,7 +184,7 @@ def _long_sizes(head: NDArray[np.uint64]) -> tuple[Ints, Ints] | None:
 
 
 def _name_ids(head: NDArray[np.uint64]) -> Ints:
-    """Name ids from words whose third byte is the metric's first; -1 where it begins with no name id of up to 3 bytes."""
+    """Name ids from words whose third byte is the metric's first; -1 where that begins no name id of up to 3 bytes."""
     u = np.uint64
     first = (head >> u(24)) & u(0xFF)
     second = (head >> u(32)) & u(0xFF)

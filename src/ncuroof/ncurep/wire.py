@@ -9,6 +9,7 @@ from google.protobuf.message import DecodeError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+VARINT, LENGTH = 0, 2
 _FIXED = {1: 8, 5: 4}
 
 
@@ -22,18 +23,20 @@ def fields(raw: bytes) -> Iterator[tuple[int, int, int | bytes]]:
     while position < len(raw):
         tag, position = _varint(raw, position)
         number, wire = tag >> 3, tag & 7
-        if wire == 0:
+        if wire == VARINT:
             value, position = _varint(raw, position)
             yield number, wire, value
             continue
-        if wire == 2:
+        if wire == LENGTH:
             size, position = _varint(raw, position)
         elif wire in _FIXED:
             size = _FIXED[wire]
         else:
-            raise DecodeError("wire type that does not exist")
+            msg = "wire type that does not exist"
+            raise DecodeError(msg)
         if position + size > len(raw):
-            raise DecodeError("field that is longer than its message")
+            msg = "field that is longer than its message"
+            raise DecodeError(msg)
         yield number, wire, raw[position : position + size]
         position += size
 
@@ -42,11 +45,13 @@ def _varint(raw: bytes, position: int) -> tuple[int, int]:
     result = shift = 0
     while shift < 70:
         if position >= len(raw):
-            raise DecodeError("message that ends in the middle of a number")
+            msg = "message that ends in the middle of a number"
+            raise DecodeError(msg)
         octet = raw[position]
         position += 1
         result |= (octet & 0x7F) << shift
         if octet < 0x80:
             return result, position
         shift += 7
-    raise DecodeError("number of more than ten bytes")
+    msg = "number of more than ten bytes"
+    raise DecodeError(msg)

@@ -45,7 +45,7 @@ class Names:
         names: all strings, by id.
         ids: text to its first id.
         canonical: by id, the first id with the same text.
-        wanted: by id, whether its values are needed, and one more element, true, for ids beyond the table; None for all.
+        wanted: by id, whether its values are needed, and one more, true, for ids beyond the table; None for all.
         series: all strings, by id.
         units: by id, the unit that the name implies.
     """
@@ -255,7 +255,7 @@ def _remember(function: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
     """``function`` with a memory that forgets everything when it has grown large, so that it stays bounded."""
     known: dict[bytes, Any] = {}
 
-    def remembering(raw: bytes) -> Any:
+    def remembering(raw: bytes) -> Any:  # noqa: ANN401
         found = known.get(raw)
         if found is None:
             if len(known) > 4096:
@@ -275,7 +275,7 @@ def _integers(numbers: NDArray[np.float64]) -> pl.Series:
 
 
 def _sizes(numbers: NDArray[np.float64], results: Sequence[Any], size: str, axis: str) -> pl.Series:
-    """Grid or block along an axis; from the result's own field, wrong in one version of 2020, only where no metric has it."""
+    """Grid or block along an axis; the result's own field, wrong in one version of 2020, only where no metric has it."""
     for place in np.flatnonzero(np.isnan(numbers)).tolist():
         if results[place].HasField(size):
             numbers[place] = getattr(getattr(results[place], size), axis)

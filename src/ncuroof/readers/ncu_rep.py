@@ -30,11 +30,12 @@ RANK = 10
 # A chunk ends at whichever comes first: bytes of results, or results.
 CHUNK_BYTES = 16 << 20
 CHUNK_RESULTS = 1024
+NO_RESULT_REMEDY = "Check that the program launched a kernel, and that ncu's filters let it through."
 _KIND_NAMES = {"range": "range", "cmdlist": "command-list", "graph": "graph", "unknown": "unknown"}
 
 
-def recognises(head: bytes, name: str) -> str | None:  # noqa: ARG001
-    """By the magic ``NVR\\0``; a report without its first bytes by the shape of its first block header."""
+def recognises(head: bytes, name: str) -> str | None:
+    """By the magic number; a report without its first bytes by the shape of its first block header."""
     if head.startswith(container.MAGIC):
         return "begins with the magic number of Nsight Compute reports"
     if container.headless(head):
@@ -50,15 +51,23 @@ def read(file: InputFile, recognised: str, want: frozenset[str] | None) -> RawRe
         NothingMeasuredError: for a report without results.
     """
     if file.data[:4] != container.MAGIC:
-        raise DamagedError(
-            file.name,
-            "the inside of a Nsight Compute report without its first bytes (magic number, string table)",
-            container.REMEDY,
+        inside = container.headless(file.head)
+        found = (
+            "the inside of a Nsight Compute report without its first bytes" if inside else "no Nsight Compute report"
         )
+        raise DamagedError(file.name, found, container.REMEDY)
     _release(file.data, len(file.data))  # read for its digest
     layout = container.walk(file.data, file.name)
     facts = session.merge(layout)
+    known, notes = facts_of(file, layout, facts)
     source = Source(file.name, file.sha256, file.size, NAME, recognised)
+    report = RawReport(source, known, notes, iter(()))
+    report.chunks = _chunks(file, layout, facts, report, want)
+    return report
+
+
+def facts_of(file: InputFile, layout: container.Layout, facts: session.Facts) -> tuple[Session, list[Note]]:
+    """What a report says about its session, and what its reader should know."""
     known = Session(
         ncu_version=facts.ncu_version,
         cuda_version=facts.cuda_version,
@@ -79,9 +88,7 @@ def read(file: InputFile, recognised: str, want: frozenset[str] | None) -> RawRe
     if messages.slow_protobuf():
         text = "protobuf runs without its C core, about 55 times slower: reinstall it from a wheel for this Python"
         notes.append(Note("slow-protobuf", text, file.name))
-    report = RawReport(source, known, notes, iter(()))
-    report.chunks = _chunks(file, layout, facts, report, want)
-    return report
+    return known, notes
 
 
 def _chunks(
@@ -112,8 +119,7 @@ def _chunks(
         found = "a Nsight Compute report without any result that can be read"
         if undecoded:
             found += f" ({_undecoded(undecoded)})"
-        remedy = "Check that the program launched a kernel, and that ncu's filters let it through."
-        raise NothingMeasuredError(file.name, found, remedy)
+        raise NothingMeasuredError(file.name, found, NO_RESULT_REMEDY)
 
 
 def _release(data: bytes | mmap.mmap, upto: int) -> None:
@@ -139,6 +145,7 @@ def _batches(entries: list[container.Entry]) -> Iterator[list[container.Entry]]:
 
 
 def _undecoded(kinds: Counter[str]) -> str:
-    listed = ", ".join(f"{count} {_KIND_NAMES[kind]}" for kind, count in sorted(kinds.items()))
     total = sum(kinds.values())
-    return f"{listed} result{'s' if total > 1 else ''} of a layout that is not known {'are' if total > 1 else 'is'} left out"
+    listed = ", ".join(f"{count} {_KIND_NAMES[kind]}" for kind, count in sorted(kinds.items()))
+    one = "result of a layout that is not known is" if total == 1 else "results of a layout that is not known are"
+    return f"{listed} {one} left out"

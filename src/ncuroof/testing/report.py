@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import struct
 from dataclasses import dataclass, field
@@ -184,8 +185,9 @@ class ReportBuilder:
                 _store(entry.value, value)
             for correlation, one in (instances or {}).get(metric, ()):
                 instance = entry.instances.add()
-                _store(instance.id, correlation)
-                _store(instance.value, one)
+                for stored_value, content in ((instance.id, correlation), (instance.value, one)):
+                    if content is not None:
+                        _store(stored_value, content)
         if nvtx:
             _nvtx(result.nvtx, nvtx, self.pid)
         for rule_id in dict.fromkeys(r.rule_id for r in rules):
@@ -244,16 +246,18 @@ class ReportBuilder:
             session.command_line = self.command_line.encode()
 
 
-def _store(value: Any, content: float | str | None) -> None:  # noqa: ANN401
+def _store(value: Any, content: float | str) -> None:  # noqa: ANN401
+    """Put ``content`` into a value message: text, double, or else an integer."""
     if isinstance(content, str):
         value.text = content.encode()
-    elif isinstance(content, int):
-        if not 0 <= content < 1 << 64:
-            msg = f"{content} is not an unsigned integer of 64 bits; store it as a float"
-            raise ValueError(msg)
-        value.uint64 = content
-    elif content is not None:
+    elif isinstance(content, float):
         value.float64 = content
+    else:
+        number = operator.index(content)
+        if not 0 <= number < 1 << 64:
+            msg = f"{number} is not an unsigned integer of 64 bits; store it as a float"
+            raise ValueError(msg)
+        value.uint64 = number
 
 
 def _nvtx(state: Any, ranges: Sequence[NvtxRange], thread: int) -> None:  # noqa: ANN401
