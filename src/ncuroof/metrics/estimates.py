@@ -83,6 +83,8 @@ def path_hint(of: Context, _candidate: Candidate) -> list[str | None]:
             found.append(said.path if said.path in tensor.INTEGER_PATHS else "int8")
         elif double[row] / parts >= INTEGER_SHARE:
             found.append("fp64_tensor")
+        elif hmma[row] > 0 and said.path in (*tensor.INTEGER_PATHS, "fp64_tensor"):
+            found.append("fp16")  # the name speaks of an operand that is converted before the product
         else:
             found.append(said.path or ("fp16" if works[row] else None))
     return found

@@ -78,7 +78,9 @@ def _lacks(candidate: Candidate, of: Context) -> tuple[str, ...]:
     for term in candidate.operands:
         values = of.values[term.name] if term.quantity else of.metrics.get(term.name)
         absent = values is None or (isinstance(values, np.ndarray) and not np.isfinite(values[0]))
-        if absent and not term.optional:
+        # A function looks at intermediates that it can do without.
+        helper = candidate.function is not None and term.name.startswith("_")
+        if absent and not term.optional and not helper:
             names.append(term.name)
     return tuple(dict.fromkeys(names))
 

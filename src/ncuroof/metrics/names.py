@@ -25,11 +25,11 @@ class Hint:
 
 
 _MATRIX = re.compile(
-    r"tensorop|(?<![a-z])[shid]\d{3,5}(?:gemm|fprop|dgrad|wgrad|conv)|xmma|nvjet|gmma|[hid]mma|[^a-z]mma|wmma|tcgen05"
-    r"|utc[hioq]mma|umma|flash_(?:fwd|bwd|attn)|flashattn|fmha|mmamultistage|mmapipelined|warpspecialized"
+    r"tensorop|(?<![a-z])(?:[shid]\d{3,5}(?:gemm|fprop|dgrad|wgrad|conv)|(?:wg|hg|qg|[ghidwu]|utc[hioq])?mma)|xmma|nvjet"
+    r"|tcgen05|flash_(?:fwd|bwd|attn)|flashattn|fmha|mmamultistage|mmapipelined|warpspecialized"
 )
 _NEW = re.compile(
-    r"sm(?:90|100|101|103|110)|hgmma|wgmma|nvjet|tcgen05|utc[hioq]mma|umma|warpspecialized|flash_fwd_sm90"
+    r"sm(?:90|100|101|103|110)|(?<![a-z])(?:hg|wg|g|u|utc[hioq])mma|nvjet|tcgen05|warpspecialized|flash_fwd_sm90"
 )
 _LEGACY = re.compile(
     r"cutlass_(?:7\d|8\d)|sm(?:7\d|8\d)|(?:volta|turing|ampere)_|16816|1688|m16n8k|884|wmma|mma_sync|flash_(?:fwd|bwd)_(?:kernel|split)"
@@ -42,10 +42,10 @@ _PATHS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("fp4", re.compile(r"nvfp4|mxfp4|e2m1|fp4")),
     ("fp6", re.compile(r"e3m2|e2m3|mxfp6|fp6")),
     ("fp8", re.compile(r"e4m3|e5m2|fp8|mxf8|qgmma|nvjet_q|(?<![a-z0-9])f8")),
-    ("int1", re.compile(r"bmma|b1_|uint1b|i88128")),
+    ("int1", re.compile(r"(?<![a-z])bmma|(?<![a-z0-9])b1_|uint1b|i88128")),
     ("int4", re.compile(r"int4b|(?<![a-z])s4_|u4_|integer_subbyte<\(int\)4|i8832|i16864")),
-    ("int8", re.compile(r"int8|igemm|imma|i8816|i16816|i16832|signed char|(?<![a-z])s8_")),
-    ("fp64_tensor", re.compile(r"d884|dmma|dgemm|f64f64|(?<![a-z])d16816")),
+    ("int8", re.compile(r"int8|igemm|(?<![a-z])imma|i8816|i16816|i16832|signed char|(?<![a-z])s8_")),
+    ("fp64_tensor", re.compile(r"d884|(?<![a-z])dmma|dgemm|f64f64|(?<![a-z])d16816")),
     ("tf32", re.compile(r"tf32|tfloat32|nvjet_s|f32f32_f32f32")),
     ("bf16", re.compile(r"bf16|bfloat16|nvjet_t|nvjet_sm\d+_t")),
     ("fp16", re.compile(r"fp16|f16|half|[sh]884|s1688gemm|h1688|h16816|hgemm|nvjet_h")),
