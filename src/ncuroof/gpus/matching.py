@@ -1,4 +1,4 @@
-"""Which variant a device is: by name, compute capability, SM count and memory size, and honestly when that is not enough."""
+"""Which variant a device is: by name, compute capability, SM count and memory size; says so where that is not enough."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from ncuroof.gpus.table import variants
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ncuroof.gpus.table import Gpu
 
 # A driver reports less than the nominal size: memory kept by ECC and firmware (T4 14.75 of 16 GiB, B300 267.7 of 288).
@@ -99,29 +101,35 @@ def tokens(text: str) -> tuple[str, ...]:
 def find(query: str) -> Match:
     """The variant a person means: an id, a full or partial name, or a device name.
 
-    ``H100`` names a family: it gives the family's default variant as an exact match whose ``candidates`` are the others,
-    so that a caller can say so. ``H100-PCIe``, ``a100 80 sxm`` and ``RTX 4080`` are exact.
+    ``H100`` names a family: it gives the family's default variant as an exact match whose ``candidates`` are the
+    others, so that a caller can say so. ``H100-PCIe``, ``a100 80 sxm`` and ``RTX 4080`` are exact.
     """
     wanted = query.strip().lower()
     for gpu in variants():
         if wanted in (gpu.id, gpu.name.lower()):
             return Match("exact", gpu, (), gpu.name)
+    words = tokens(query)
+    # "4080" is the RTX 4080, not every name that holds the number.
+    family = [gpu for gpu in variants() if words and tokens(gpu.family)[-len(words) :] == words]
     device = match(query)
-    family = [gpu for gpu in variants() if tokens(gpu.family) == tokens(query)]
-    if device.kind == "exact" and not family:
+    if device.gpu is not None and not family:
         return device
-    found = family or [gpu for gpu in variants() if _says(gpu, tokens(query))]
-    found = found or list(device.candidates)
+    found = family or list(device.candidates) or [gpu for gpu in variants() if _says(gpu, words)]
     if len(found) == 1:
         return Match("exact", found[0], (), found[0].name)
-    for gpu in found:
-        if gpu.default:
-            others = tuple(other for other in found if other is not gpu)
-            return Match("exact", gpu, others, f"{query} is taken as {gpu.name}")
+    defaults = [gpu for gpu in found if gpu.default]
+    if len(defaults) == 1 and len({gpu.family for gpu in found}) == 1:
+        others = tuple(gpu for gpu in found if gpu is not defaults[0])
+        return Match("exact", defaults[0], others, f"{query} is taken as {defaults[0].name}")
     if found:
-        names = ", ".join(gpu.id for gpu in found)
-        return Match("ambiguous", None, tuple(found), f"{query} may be any of: {names}")
+        return Match("ambiguous", None, tuple(found), f"{query} may be any of: {_some(gpu.id for gpu in found)}")
     return Match("unknown", None, (), f"no GPU of the table is called {query}")
+
+
+def _some(names: Iterable[str], most: int = 8) -> str:
+    """The first names, and how many more there are."""
+    every = list(names)
+    return ", ".join(every[:most]) + (f" and {len(every) - most} more" if len(every) > most else "")
 
 
 def _says(gpu: Gpu, wanted: tuple[str, ...]) -> bool:

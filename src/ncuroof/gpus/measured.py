@@ -11,7 +11,7 @@ from ncuroof.tables import PATHS
 
 KINDS = {
     "matmul": "highest dense matrix product",
-    "fma": "FMA sweep on the ordinary arithmetic units",
+    "fma": "FMA sweep, ordinary units",
 }
 """How a peak was measured."""
 

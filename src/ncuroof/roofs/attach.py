@@ -25,7 +25,7 @@ MEMORY_CLOCK_TOLERANCE = 0.15
 """A DRAM peak further than this from the nominal one is doubted (time base of short kernels is off by up to 50 %)."""
 
 SHORT_S = 20e-6
-"""Below this duration a DRAM clock that is off is a fault of the time base, above it a memory power state can be real."""
+"""Below this a DRAM clock that is off is a fault of the time base; above it a memory power state can be real."""
 
 CLOCK_TOLERANCE = 0.02
 """An SM clock above the maximum by more than this is impossible and a fault of the time base."""
@@ -38,6 +38,7 @@ INPUTS: dict[str, pl.DataType] = {
     "peak_bytes_s_l2": pl.Float64(),
     "peak_bytes_s_l1": pl.Float64(),
     "sm_hz": pl.Float64(),
+    "sm_count_launch": pl.Float64(),
     "clock_max_hz": pl.Float64(),
     "memory_clock_hz": pl.Float64(),
     "memory_bus_bits": pl.Float64(),
@@ -143,26 +144,43 @@ def _compute(path: str) -> _Candidates:
     clock_text = (
         pl.when(plausible.is_not_null()).then(pl.lit("measured clock")).otherwise(pl.lit("maximum clock of the device"))
     )
-    sms = pl.coalesce(pl.col("sm_count").cast(pl.Float64), pl.col("table_sms"))
+    # Under MIG and green contexts a launch has fewer SMs than its device.
+    sms = pl.min_horizontal("sm_count_launch", pl.coalesce(pl.col("sm_count").cast(pl.Float64), pl.col("table_sms")))
     device = sms * pl.col(f"rate_{path}") * clock
     device_text = pl.concat_str(
         pl.lit("device: SMs × dense rate per cycle × "), clock_text, pl.lit(" ("), pl.col("rates_source"), pl.lit(")")
     )
-    measured = pl.col(f"measured_{path}")
     at_this_clock = sms * pl.col(f"rate_{path}") * plausible
-    capped = (at_this_clock < measured).fill_null(value=False)
-    measured_text = (
-        pl.when(capped)
-        .then(pl.concat_str(pl.lit("device: peak at this run's clock, below the "), pl.col(f"measured_{path}_source")))
-        .otherwise(pl.col(f"measured_{path}_source"))
-    )
     return {
-        "user": (pl.col(f"user_{path}"), pl.col(f"user_{path}_source")),
+        "user": _user(path, at_this_clock),
         "report": (report, report_text),
-        "measured": (pl.when(capped).then(at_this_clock).otherwise(measured), measured_text),
+        "measured": _capped(f"measured_{path}", at_this_clock),
         "device": (device, device_text),
         "datasheet": (pl.col(f"datasheet_{path}"), pl.col(f"datasheet_{path}_source")),
     }
+
+
+def _capped(name: str, at_this_clock: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """A measured rate, or the peak at this run's clock where that is lower: the rate was reached at full clocks."""
+    value, text = pl.col(name), pl.col(f"{name}_source")
+    capped = (at_this_clock < value).fill_null(value=False)
+    return (
+        pl.when(capped).then(at_this_clock).otherwise(value),
+        pl.when(capped)
+        .then(pl.concat_str(pl.lit("device: peak at this run's clock, below the "), text))
+        .otherwise(text),
+    )
+
+
+def _user(path: str, at_this_clock: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """A roof of the user's file: as it is, but a measured one (``ncuroof calibrate``) follows the clock as well."""
+    name = f"user_{path}"
+    value, text = _capped(name, at_this_clock)
+    calibrated = pl.col(f"{name}_source").str.starts_with("measured").fill_null(value=False)
+    return (
+        pl.when(calibrated).then(value).otherwise(pl.col(name)),
+        pl.when(calibrated).then(text).otherwise(pl.col(f"{name}_source")),
+    )
 
 
 def _dram() -> _Candidates:

@@ -87,7 +87,7 @@ def describe(row: Mapping[str, object], user: Sequence[Roof] = ()) -> dict[str, 
     """One row of :func:`table`."""
     found = identify(row)
     candidates = [found.gpu] if found.gpu else list(found.candidates)
-    result: dict[str, object] = {name: None for name in _schema()}
+    result: dict[str, object] = dict.fromkeys(_schema())
     result["device_note"] = None if found.kind == "exact" else found.reason
     _put_measured(result, found.gpu)
     _put_datasheet(result, candidates)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SOURCES: tuple[str, ...] = ("report", "measured", "device", "datasheet")
-"""Where a roof may come from, in the order used unless the user chooses. ``user`` (``--roofs FILE``) goes before all."""
+"""Where a roof may come from, in the order used unless the user chooses; ``user`` (``--roofs FILE``) goes first."""
 
 LEVELS: tuple[str, ...] = ("dram", "l2", "l1")
 """Memory levels that have a bandwidth roof."""

@@ -193,8 +193,8 @@ def from_mapping(body: Mapping[str, Any]) -> Annotation:
         msg = f"{_short(wrong[0])} has a value that is no number, text or list of such"
         raise AnnotationError(msg)
     values = {key: value for key, value in body.items() if key not in FACTS and value is not None}
-    written = body.get("dtype", body.get("a"))
-    known = dtype(str(written)) if written is not None else None
+    stated = body.get("dtype", body.get("a"))
+    known = dtype(str(stated)) if stated is not None else None
     if known:
         values["dtype"] = known.name
     flop, size = _override(body, "flops"), _override(body, "bytes")
@@ -220,7 +220,7 @@ def from_mapping(body: Mapping[str, Any]) -> Annotation:
     return Annotation(
         op=op,
         values=values,
-        dtype=known.name if known else (str(written) if written is not None else None),
+        dtype=known.name if known else (str(stated) if stated is not None else None),
         label=_text(body.get("label", body.get("name"))),
         sweep=_text(body.get("sweep")),
         instance=_text(body.get("id")),

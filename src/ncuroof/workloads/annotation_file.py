@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 TEXTS = ("kernel", "nvtx", "source")
 NUMBERS = ("index", "order")
-REMEDY = 'Each line is one object such as {"match": {"kernel": "gemm"}, "op": "gemm", "m": 8, "n": 8, "k": 8, "dtype": "fp16"}.'
+REMEDY = 'A line looks like {"match": {"kernel": "gemm"}, "op": "gemm", "m": 8, "n": 8, "k": 8, "dtype": "fp16"}.'
 
 
 def assign(kernels: pl.DataFrame, path: Path) -> tuple[list[Annotation | None], list[Note]]:

@@ -119,6 +119,14 @@ class Shape:
         msg = f"{key} of {self.op} is {text[:40]!r}, expected true or false"
         raise ShapeError(msg)
 
+    def choice(self, key: str, allowed: tuple[str, ...]) -> str:
+        """One of a few words; the first is the default."""
+        text = str(self.values.get(key) or allowed[0]).strip().lower()
+        if text not in allowed:
+            msg = f"{key} of {self.op} is {text[:40]!r}, expected {' or '.join(allowed)}"
+            raise ShapeError(msg)
+        return text
+
     def dtype(self, key: str = "dtype", default: str | None = None) -> Dtype:
         """An element type; ``a``, ``b``, ``c`` ... fall back to ``dtype``.
 

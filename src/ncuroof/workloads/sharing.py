@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import polars as pl
 
-
 IDENTITY = ("source_sha256", "process_id")
 SIGNATURE = ("kernel_name", "kernel_demangled", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
 
