@@ -392,3 +392,31 @@ def test_matrix_instructions_times_flop(kernel_of, cc, per):
 def test_wgmma_instructions_cannot_be_priced(kernel_of):
     k = kernel_of({"sm__inst_executed_pipe_tensor.sum": 100.0}, "9.0", kernel_name="sm90_xmma_gemm_bf16bf16_bf16f32")
     assert k["flop_tensor"] is None
+
+
+NO_FP64 = {SASS.format(n): 0.0 for n in ("dadd", "dmul", "dfma")}
+
+
+@pytest.mark.parametrize(
+    ("values", "columns", "complete"),
+    [
+        ({}, {}, False),
+        (fp32(1, 1, 1) | NO_FP64, {}, False),  # tensor work may hide
+        (fp32(1, 1, 1) | NO_FP64 | ELEMENTWISE, {}, True),  # 2.98 % are register moves
+        (fp32(1, 1, 1) | NO_FP64 | {f"{OPS}src_bf16_dst_fp32.sum": 0.0}, {}, True),
+        ({f"{OPS}src_bf16_dst_fp32.sum": 0.0}, {}, False),  # FP32 work may hide
+        (fp32(1, 1, 1) | NO_FP64, {"cc": "7.5", "gpu_name": "NVIDIA GeForce GTX 1660 SUPER"}, True),
+    ],
+)
+def test_work_is_complete_only_where_nothing_can_hide(kernel_of, values, columns, complete):
+    columns = {"cc": "9.0", "gpu_name": "NVIDIA H100 PCIe"} | columns
+    assert kernel_of(values, **columns)["flop_complete"] is complete
+
+
+def test_a_peak_from_a_rate_and_its_percentage(kernel_of):
+    """Printed output without device attributes: 200 GB/s at 50 % means a peak of 400 GB/s; 1.2 % is too coarse."""
+    rate = {"dram__bytes.sum.per_second": 200e9, "gpu__time_duration.sum": 1000.0}
+    percent = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
+    k = kernel_of(rate | {percent: 50.0})
+    assert (k["peak_bytes_s_dram"], k["peak_bytes_s_dram_source"]) == (400e9, "rate÷percent")
+    assert kernel_of(rate | {percent: 1.2})["peak_bytes_s_dram"] is None

@@ -90,6 +90,28 @@ def path_hint(of: Context, _candidate: Candidate) -> list[str | None]:
     return found
 
 
+def flop_complete(of: Context, _candidate: Candidate) -> Floats | None:
+    """1 where the work of all paths is known, 0 where some path may hide work.
+
+    Tensor work is known where any tensor counter was collected or an estimate was made, and ruled out where the pipe
+    was idle or the chip has none.
+    """
+    counted = np.isfinite(of.values["flop_fp32"]) & np.isfinite(of.values["flop_fp64"])
+    columns = ("flop_tensor", *(tensor.work_column(path) for path in tensor.INTEGER_PATHS))
+    tensor_known = np.any([np.isfinite(of.values[column]) for column in columns], axis=0)
+    idle = np.isfinite(of.values["tensor_pct"]) & ~is_tensor(of)
+    complete: Flags = counted & (tensor_known | idle | _without_tensor_cores(of))
+    return complete.astype(np.float64)
+
+
+def _without_tensor_cores(of: Context) -> Flags:
+    """Chips that are known to have no tensor cores: Pascal and older, GTX 16."""
+    names = of.launches["gpu_name"].to_list()
+    chips = [_chip(int(cc), name) if cc and name else None for cc, name in zip(of.cc, names, strict=True)]
+    cut = [chip is not None and not (chip.rates.keys() & set(tensor.paths())) for chip in chips]
+    return ((of.cc > 0) & (of.cc < 70)) | np.array(cut, dtype=np.bool_)
+
+
 def _legacy(of: Context, row: int, said: Hint) -> bool:
     """Whether a launch used mma.sync: by the wgmma part of the pipe where it is counted, else by the name."""
     gmma, hmma = of.values["_tensor_gmma_pct"][row], of.values["_tensor_hmma_pct"][row]

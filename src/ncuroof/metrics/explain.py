@@ -61,8 +61,9 @@ def _weighted(term: Term) -> str:
 def expression(candidate: Candidate) -> str:
     """A candidate as text: ``(a + 2·b) × 32 × duration_s ÷ c``; ``[a]`` may be absent, ``f(a, b)`` is a function."""
     if candidate.function is not None:
-        inner = ", ".join(t.name for t in candidate.needs[:4]) + (", …" if len(candidate.needs) > 4 else "")
-        return f"{candidate.function}({inner})"
+        shown = [t.name for t in candidate.needs if not t.name.startswith("_")]
+        shown += [str(v) for v in candidate.args.values() if isinstance(v, str)]
+        return f"{candidate.function}({', '.join(shown)})"
     text = " + ".join(_weighted(t) for t in candidate.add).replace("+ −", "− ")
     if len(candidate.add) > 1:
         text = f"({text})"
@@ -72,17 +73,30 @@ def expression(candidate: Candidate) -> str:
     return text + "".join(f" ÷ {t.name}" for t in candidate.divide)
 
 
+def _known(term: Term, of: Context) -> bool:
+    values = of.values[term.name] if term.quantity else of.metrics.get(term.name)
+    if isinstance(values, np.ndarray):
+        return bool(np.isfinite(values[0]))
+    return values is not None and values[0] is not None
+
+
+def _wanted(term: Term, of: Context) -> tuple[str, ...]:
+    """What to collect for a term that is unknown: for an intermediate, what its best candidate lacks."""
+    if not (term.quantity and term.name.startswith("_")):
+        return (term.name,)
+    (quantity,) = (q for q in quantities() if q.name == term.name)
+    return _lacks(quantity.candidates[0], of)
+
+
 def _lacks(candidate: Candidate, of: Context) -> tuple[str, ...]:
-    """Operands of a candidate that the launch has no value for."""
-    names = []
-    for term in candidate.operands:
-        values = of.values[term.name] if term.quantity else of.metrics.get(term.name)
-        absent = values is None or (isinstance(values, np.ndarray) and not np.isfinite(values[0]))
-        # A function looks at intermediates that it can do without.
-        helper = candidate.function is not None and term.name.startswith("_")
-        if absent and not term.optional and not helper:
-            names.append(term.name)
-    return tuple(dict.fromkeys(names))
+    """Metrics and quantities that a candidate needs and the launch has not; of a sum of optional terms any will do."""
+    unknown = [term for term in candidate.operands if not _known(term, of)]
+    if candidate.function is not None:  # it looks at intermediates that it can do without
+        unknown = [term for term in unknown if not term.name.startswith("_")]
+    needed = [term for term in unknown if not term.optional]
+    if not needed and candidate.add and not any(_known(term, of) for term in candidate.add):
+        needed = unknown
+    return tuple(dict.fromkeys(name for term in needed for name in _wanted(term, of)))
 
 
 def _missed(candidate: Candidate, of: Context) -> Missed:

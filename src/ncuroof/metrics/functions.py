@@ -29,6 +29,10 @@ PHANTOM_SHARE = 0.25
 """HFMA2 work below this share of all other work is taken for register moves (64 of 64 kernels on CC 8.0 and 9.0)."""
 
 
+LEAST_PERCENT = 5.0
+"""Printed percentages have two decimals: above this, a peak worked out from one is good to 0.1 %."""
+
+
 def product(of: Context, candidate: Candidate) -> Floats | None:
     """Product of columns of the launches table."""
     total = np.ones(of.size)
@@ -40,6 +44,18 @@ def product(of: Context, candidate: Candidate) -> Floats | None:
 def dram_counters_absent(of: Context, _candidate: Candidate) -> Floats | None:
     """1 where the chip has no DRAM counters, 0 where it has, NaN where the chip is unknown."""
     return np.where(of.cc == 0, np.nan, np.isin(of.cc, WITHOUT_DRAM_COUNTERS).astype(float))
+
+
+def peak_from_percent(of: Context, candidate: Candidate) -> Floats | None:
+    """A peak rate from a rate and the percentage of the peak that it is, where that is not too small to divide by."""
+    rate = of.metrics.get(candidate.args["rate"])
+    if rate is None:
+        return None
+    nothing = np.full(of.size, np.nan)
+    percent = nothing
+    for name in candidate.args["percents"]:
+        percent = np.where(np.isfinite(percent), percent, of.metrics.get(name, nothing))
+    return np.where(percent >= LEAST_PERCENT, 100.0 * rate / percent, np.nan)
 
 
 def gpu_table(of: Context, candidate: Candidate) -> Floats | None:
@@ -125,12 +141,14 @@ def tensor_family(of: Context, _candidate: Candidate) -> list[str | None]:
 
 REGISTRY: dict[str, Callable[[Context, Candidate], Floats | None]] = {
     "product": product,
+    "peak_from_percent": peak_from_percent,
     "gpu_table": gpu_table,
     "dram_counters_absent": dram_counters_absent,
     "fp16_without_phantom": fp16_without_phantom,
     "tensor_peak": tensor_peak,
     "tensor_from_activity": estimates.tensor_from_activity,
     "tensor_from_instructions": estimates.tensor_from_instructions,
+    "flop_complete": estimates.flop_complete,
     "tensor_rate_peak": estimates.tensor_rate_peak,
 }
 """Functions that give numbers."""
