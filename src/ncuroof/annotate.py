@@ -24,6 +24,7 @@ goes to ``torch.cuda.nvtx`` if the program has imported torch, else to the ``nvt
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import ctypes.util
 import itertools
@@ -43,6 +44,9 @@ PREFIX = "ncuroof:"
 
 LOG_VARIABLE = "NCUROOF_ANNOTATION_LOG"
 """Environment variable that names a file to which pushes and pops are appended as JSON lines."""
+
+SPAN_VARIABLE = "NCUROOF_ANNOTATION_SPAN"
+"""Environment variable that names a file which at exit gets the seconds from the first push to the last pop."""
 
 RESERVED = ("op", "dtype", "label", "name", "sweep", "id", "v", "flops", "bytes")
 """Keys of the message that are not part of the shape."""
@@ -198,6 +202,8 @@ def attention(
 
 def push(message: str) -> None:
     """Open a range with this message; does nothing where ranges go nowhere."""
+    if _State.first_ns is None:
+        _begin_span()
     _log("push", message)
     sink = _sink()
     if sink is not None:
@@ -209,6 +215,7 @@ def pop() -> None:
     sink = _sink()
     if sink is not None:
         sink.pop()
+    _State.last_ns = time.perf_counter_ns()
     _log("pop", "")
 
 
@@ -256,11 +263,13 @@ class _Library:
 
 
 class _State:
-    """The sink in use, and for which state of the program it was chosen."""
+    """The sink in use, for which state of the program it was chosen, and the times of the first push and last pop."""
 
     sink: Sink | None = None
     searched: bool = False
     with_torch: bool = False
+    first_ns: int | None = None
+    last_ns: int = 0
 
 
 def _sink() -> Sink | None:
@@ -282,6 +291,20 @@ def _choose(torch: bool) -> Sink | None:
             sink.pop()
             return sink
     return None
+
+
+def _begin_span() -> None:
+    _State.first_ns = time.perf_counter_ns()
+    path = os.environ.get(SPAN_VARIABLE)
+    if path:
+        # Writing once, at exit, leaves the program's own time as it is.
+        atexit.register(_write_span, path)
+
+
+def _write_span(path: str) -> None:
+    seconds = (_State.last_ns - (_State.first_ns or 0)) / 1e9
+    with suppress(OSError):
+        Path(path).write_text(f"{seconds:.9f}\n", encoding="ascii")
 
 
 def _log(event: str, message: str) -> None:

@@ -19,7 +19,7 @@ COLLECTIVE = re.compile(
     r"nccl|nvshmem|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|broadcast_kernel|multimem", re.IGNORECASE
 )
 NAME_TYPES = {
-    "fp16": r"(^|_)(h|s)1?688|fp16|f16|half|hgemm|h884|h16816|s16816gemm_f16|nvjet_h",
+    "fp16": r"(?<![b\d])f16|fp16|half|hgemm|h884|h1688|h16816|nvjet_h",
     "bf16": r"bf16|bfloat16|nvjet_t",
     "tf32": r"tf32|s1688gemm",
     "fp64": r"dgemm|f64|d884|double",
@@ -109,6 +109,12 @@ def count(kernels: pl.DataFrame, filters: Filters) -> int | None:
         left = left.filter(pl.Series([wanted(name) for name in names], dtype=pl.Boolean))
     number = max(0, left.height - (filters.launch_skip or 0))
     return number if filters.launch_count is None else min(number, filters.launch_count)
+
+
+def annotated_span(kernels: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the launches from the first annotated one to the last; None without any."""
+    rows = kernels["nvtx_path"].fill_null("").str.contains("ncuroof:", literal=True).arg_true()
+    return None if rows.is_empty() else kernels[int(rows[0]) : int(rows[-1]) + 1]
 
 
 def _matcher(expression: str):  # type: ignore[no-untyped-def]  # noqa: ANN202

@@ -13,8 +13,6 @@ CODE = "P001"
 NAME = "time-outside-kernels"
 SHARE = 0.10
 """Least share of the wall time that is worth a finding."""
-ISSUE_SECONDS = 3e-6
-"""What issuing one launch takes on the CPU at least; the article's decode step spends about 5 µs a launch."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +20,17 @@ class Outside:
     """How a program's wall time divides.
 
     Attributes:
-        wall_s: wall time of the unprofiled run, start-up of the process included.
-        kernel_s: sum of the kernels' durations.
-        launches: number of launches.
+        wall_s: wall time of the unprofiled run.
+        kernel_s: sum of the kernels' durations in that time.
+        launches: number of their launches.
+        annotated: the time runs from the first annotated launch to the last one; else it is that of the whole process,
+            start-up included.
     """
 
     wall_s: float
     kernel_s: float
     launches: int
+    annotated: bool = False
 
     @property
     def outside_s(self) -> float:
@@ -50,27 +51,29 @@ class Outside:
 def finding(measured: Outside | None) -> dict[str, Any] | None:
     """Return the finding as a row of the anomalies table; None where there is nothing to say.
 
-    Its confidence is low: the wall time holds the start of the process (imports, CUDA's initialisation, compiling),
-    which a long-running program pays once.
+    Over the whole process its confidence is low, and it claims no time: the start of the process (imports, CUDA's
+    initialisation, compiling) counts in, which a long-running program pays once.
     """
     if measured is None or measured.share < SHARE or measured.launches == 0:
         return None
     each = measured.per_launch_s or 0.0
+    span = "from the first to the last annotated launch" if measured.annotated else "altogether, start-up included"
+    caution = "" if measured.annotated else "Run longer, or annotate the launches that matter, to leave start-up out. "
     return {
         "code": CODE,
         "name": NAME,
         "severity": "info",
         "message": (
-            f"the program ran {_time(measured.wall_s)} unprofiled, its {measured.launches} kernels take "
-            f"{_time(measured.kernel_s)} of it: {measured.share:.0%} lies outside kernels, {_time(each)} a launch"
+            f"unprofiled, the program takes {_time(measured.wall_s)} {span}; its {measured.launches} kernels take "
+            f"{_time(measured.kernel_s)} of that: {100 * measured.share:.0f} % lies outside kernels, "
+            f"{_time(each)} a launch"
         ),
         "advice": (
-            "Start-up counts in: run longer to see the steady state. If it stays, submit launches together (CUDA "
-            "graphs, torch.compile, larger batches) and look at the gaps in a timeline "
-            "(Nsight Systems, torch.profiler)."
+            f"{caution}Submit launches together (CUDA graphs, torch.compile, larger batches) and look at the gaps in a "
+            "timeline (Nsight Systems, torch.profiler)."
         ),
-        "time_at_stake_s": measured.outside_s,
-        "confidence": "low",
+        "time_at_stake_s": measured.outside_s if measured.annotated else None,
+        "confidence": "medium" if measured.annotated else "low",
         "voice": "ncuroof",
         "evidence": [
             _evidence("wall time, unprofiled", measured.wall_s, measured.kernel_s, "s"),

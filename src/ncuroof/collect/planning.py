@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ncuroof.annotate import SPAN_VARIABLE
 from ncuroof.collect import command, hints, process, tiers, verdict
 from ncuroof.collect.messages import Transcript
 from ncuroof.errors import CollectError, NcuroofError
@@ -34,12 +35,14 @@ class Plan:
 
     Attributes:
         wall_s: wall time of the unprofiled run.
+        span_s: its time from the first annotated launch to the last; None without annotations.
         kernels: kernels table of the run with durations alone; None if there was none.
         matching: launches that the filters let through; None if unknown.
         ended: None, or the outcome that ended the collection (the program fails, was interrupted, took too long).
     """
 
     wall_s: float | None = None
+    span_s: float | None = None
     kernels: pl.DataFrame | None = None
     matching: int | None = None
     ended: process.Outcome | None = None
@@ -51,21 +54,29 @@ def plan(bench: Bench, options: Options, environment: Mapping[str, str], talk: T
     if depth == "none":
         return Plan()
     talk.note("running the program without a profiler")
-    plain = process.run(
-        options.program,
-        environment={**environment, COLLECT_VARIABLE: "1"},
-        line=talk.program,
-        timeout=options.timeout,
-        grace=options.grace,
-    )
-    if plain.status or plain.timed_out or plain.interrupted:
-        return Plan(ended=plain)
-    if depth == "wall":
-        return Plan(plain.seconds)
-    return _durations(bench, options, environment, talk, plain.seconds)
+    with tempfile.TemporaryDirectory(prefix="ncuroof-") as folder:
+        span = Path(folder) / "span"
+        plain = process.run(
+            options.program,
+            environment={**environment, COLLECT_VARIABLE: "1", SPAN_VARIABLE: str(span)},
+            line=talk.program,
+            timeout=options.timeout,
+            grace=options.grace,
+        )
+        if plain.status or plain.timed_out or plain.interrupted:
+            return Plan(ended=plain)
+        known = Plan(plain.seconds, _number(span))
+    return known if depth == "wall" else _durations(bench, options, environment, talk, known)
 
 
-def _durations(bench: Bench, options: Options, environment: Mapping[str, str], talk: Talk, wall_s: float) -> Plan:
+def _number(file: Path) -> float | None:
+    try:
+        return float(file.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def _durations(bench: Bench, options: Options, environment: Mapping[str, str], talk: Talk, known: Plan) -> Plan:
     from ncuroof.collect import export  # noqa: PLC0415  needs polars; a dry run does not
 
     talk.note("listing the kernels: a run with durations alone, one pass")
@@ -82,7 +93,7 @@ def _durations(bench: Bench, options: Options, environment: Mapping[str, str], t
         transcript = Transcript()
         outcome = watched(words, options, environment, talk, transcript, None)
         if outcome.interrupted or outcome.timed_out:
-            return Plan(wall_s, ended=outcome)
+            return replace(known, ended=outcome)
         trouble = transcript.fatal()
         if trouble is not None:
             raise CollectError(verdict.explain(transcript, environment))
@@ -90,8 +101,8 @@ def _durations(bench: Bench, options: Options, environment: Mapping[str, str], t
             kernels = export.kernels_of(report)
         except NcuroofError:
             talk.warn("the run with durations alone gave no kernel; going on without a kernel list")
-            return Plan(wall_s)
-    return Plan(wall_s, kernels, hints.count(kernels, options.filters))
+            return known
+    return replace(known, kernels=kernels, matching=hints.count(kernels, options.filters))
 
 
 def warn_before(options: Options, environment: Mapping[str, str], talk: Talk) -> None:

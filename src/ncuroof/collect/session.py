@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ncuroof import __version__
-from ncuroof.collect import availability, command, gpu, permission, planning, process, tiers, verdict
+from ncuroof.collect import availability, command, gpu, hints, permission, planning, process, tiers, verdict
 from ncuroof.collect import ncu as tool
 from ncuroof.collect.messages import Transcript
 from ncuroof.collect.sidecar import SUFFIX, Run, Sidecar
@@ -208,6 +208,10 @@ def run(  # noqa: PLR0917
     if known.kernels is not None:
         sidecar.kernel_s = float(known.kernels["duration_s"].sum())
         sidecar.launches = known.kernels.height
+        span = hints.annotated_span(known.kernels)
+        if known.span_s is not None and span is not None:
+            sidecar.span_s = known.span_s
+            sidecar.span_kernel_s, sidecar.span_launches = float(span["duration_s"].sum()), span.height
     reports: list[Path] = []
     status, trouble = 0, ""
     for step in planned:

@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ncuroof.collect.outside import Outside
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SUFFIX = ".collect.json"
 FORMAT = 1
@@ -54,6 +57,7 @@ class Sidecar:
         gpu, cc: the GPU as it was detected.
         wall_s: wall time of the unprofiled run.
         kernel_s, launches: durations and number of all its kernels, from a run with durations alone.
+        span_s, span_kernel_s, span_launches: the same from the first annotated launch to the last; null without any.
         program_status: exit status of the program.
         runs: the runs under ncu.
     """
@@ -65,15 +69,16 @@ class Sidecar:
     wall_s: float | None = None
     kernel_s: float | None = None
     launches: int | None = None
+    span_s: float | None = None
+    span_kernel_s: float | None = None
+    span_launches: int | None = None
     program_status: int | None = None
     runs: list[Run] = field(default_factory=list)
 
     @property
     def outside(self) -> Outside | None:
         """How the program's time divides; None where it was not measured."""
-        if self.wall_s is None or self.kernel_s is None or self.launches is None:
-            return None
-        return Outside(self.wall_s, self.kernel_s, self.launches)
+        return _outside(asdict(self))
 
     def write(self, path: Path) -> None:
         """Write the file."""
@@ -93,8 +98,15 @@ def read_outside(report: Path) -> Outside | None:
     """Return how the time of the collected program divides; None without a usable sidecar."""
     try:
         content: Any = json.loads(beside(report).read_text(encoding="utf-8"))
-        values = (content["wall_s"], content["kernel_s"], content["launches"])
-        known = content["format"] == FORMAT and all(isinstance(v, int | float) and v >= 0 for v in values)
+        return _outside(content) if content["format"] == FORMAT else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return Outside(float(values[0]), float(values[1]), int(values[2])) if known else None
+
+
+def _outside(content: Mapping[str, Any]) -> Outside | None:
+    for prefix in ("span_", ""):
+        wall = content["span_s"] if prefix else content["wall_s"]
+        kernel, launches = content[f"{prefix}kernel_s"], content[f"{prefix}launches"]
+        if all(isinstance(value, int | float) and value >= 0 for value in (wall, kernel, launches)):
+            return Outside(float(wall), float(kernel), int(launches), bool(prefix))
+    return None
