@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ncuroof import tables
-from ncuroof.reporters._figures import finite
+from ncuroof.reporters._figures import count, finite
 
 if TYPE_CHECKING:
     from ncuroof.model import Analysis, Skip
@@ -222,7 +222,8 @@ def condensed(notes: list[FindingGroup]) -> list[Condensed]:
         if kernels > 1:
             message += f" ({kernels} kernels)"
         elif len(members) > 1:
-            message += f" (the same kind of thing in {len(members) - 1} more reports)"
+            more = len(members) - 1
+            message += f" (the same kind of thing in {count(more, 'more report')})"
         everything = [
             f"{f.row['source']}: {f.row['message']}" if f.row["source"] else str(f.row["message"] or "")
             for f in members

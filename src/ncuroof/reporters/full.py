@@ -39,7 +39,7 @@ def render(analysis: Analysis, options: RenderOptions) -> str:
 def _block(f: FindingGroup, groups: pl.DataFrame, options: RenderOptions, width: int) -> list[str]:
     row = f.row
     severity = str(row["severity"])
-    head = paint(visible(f"{row['code']} {row['name']}"), "bold", on=options.color)
+    head = paint(f"{cut(str(row['code']), 8)} {cut(str(row['name']), 36)}", "bold", on=options.color)
     lines = [f"{head}  {paint(severity, SEVERITY_COLOR.get(severity, 'dim'), on=options.color)}"]
     facts: list[tuple[str, str]] = []
     if f.group is not None:
@@ -72,7 +72,7 @@ def _evidence(f: FindingGroup, width: int) -> list[str]:
     cells = [["evidence", "value", "limit"]]
     for item in evidence:
         limit = fig.quantity(item["limit"], item["unit"]) if item["limit"] is not None else ""
-        cells.append([cut(str(item["metric"]), 46), cut(fig.quantity(item["value"], item["unit"]), 24), cut(limit, 24)])
+        cells.append([cut(str(item["metric"]), 30), cut(fig.quantity(item["value"], item["unit"]), 12), cut(limit, 12)])
     lines = columns(cells, [False, True, True])
     start = max(len(line) for line in lines) + 2
     sources = ["from", *(visible(str(item["source"] or "")) for item in evidence)]

@@ -149,9 +149,7 @@ def _subtitle(analysis: Analysis, pictures: Sequence[Drawing]) -> str:
     gpus = ", ".join(p.gpu for p in pictures[:3]) + (f" and {len(pictures) - 3} more GPUs" if len(pictures) > 3 else "")
     time = fig.si(t.duration_s, "s") if t.duration_s is not None else "unknown"
     kinds = ", ".join(fig.count(number, severity) for severity, number in t.by_severity.items())
-    return f"{gpus} · {fig.count(t.kernels, 'kernel launch')}{'es' if t.kernels != 1 else ''}".replace(
-        "launchses", "launches"
-    ) + (f" · {time} GPU time · {kinds or 'no findings'}")
+    return f"{gpus} · {fig.launches(t.kernels)} · {time} GPU time · {kinds or 'no findings'}"
 
 
 def _controls(pictures: Sequence[Drawing]) -> str:

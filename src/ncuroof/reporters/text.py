@@ -35,6 +35,8 @@ NAME = "text"
 DESCRIPTION = "Kernels that own the time, findings and notes, for a terminal or a log."
 SUFFIX = ".txt"
 
+NAMES_NEED = 72
+"""Columns under which the table leaves out the compute path."""
 SHOWN = 20
 """Kernels, and findings, shown unless asked otherwise."""
 
@@ -77,11 +79,13 @@ def _kernels(groups: pl.DataFrame, options: RenderOptions, width: int) -> list[s
                 str(r["group"] + 1),
                 fig.percent(100 * r["time_share"] if r["time_share"] is not None else None),
                 fig.si(r["total_s"], "s"),
-                str(r["verdict"] or fig.UNKNOWN),
+                cut(str(r["verdict"] or fig.UNKNOWN), 16),
                 derived + fig.percent(relevant_pct(r)),
-                str(r["path"] or ("dram" if relevant_pct(r) is not None else fig.UNKNOWN)),
+                cut(str(r["path"] or ("dram" if relevant_pct(r) is not None else fig.UNKNOWN)), 12),
             ]
         )
+    if width < NAMES_NEED:  # the path can go: a name of 16 columns cannot
+        cells, right = [line[:-1] for line in cells], right[:-1]
     lines = columns(cells, right)
     start = max(len(line) for line in lines) + 2
     names = ["kernel", *_names(rows, max(width - start, 16))]
@@ -148,15 +152,17 @@ def _findings(found: list[FindingGroup], groups: pl.DataFrame, options: RenderOp
         severity = str(row["severity"])
         voice = {"nsight": " (Nsight)", "both": " (Nsight agrees)"}.get(str(row["voice"]), "")
         lead = f"{fig.si(f.stake_s, 's'):>8}  "
-        head = f"{visible(str(row['code']))} {visible(str(row['name']))}"
+        head = f"{cut(str(row['code']), 8)} {cut(str(row['name']), 28)}"
         tail = f"  {severity}{voice}"
-        where = _where(f, groups, width - len(lead) - len(head) - len(tail) - 2)
-        lines.append(
+        room = width - len(lead) - len(head) - len(tail) - 2
+        where = _where(f, groups, room if room >= 16 else width - len(lead))
+        headline = (
             lead
             + paint(head, "bold", on=options.color)
             + paint(tail, SEVERITY_COLOR.get(severity, "dim"), on=options.color)
-            + (f"  {where}" if where else "")
         )
+        lines += [f"{headline}  {where}" if where else headline] if room >= 16 else [headline]
+        lines += [" " * len(lead) + where] if where and room < 16 else []
         lines += wrap(visible(str(row["message"] or "")), width, " " * 10)
         # The same advice is given once, where it is worth most.
         if row["advice"] and (row["code"], row["advice"]) not in advised:
