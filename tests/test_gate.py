@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.conftest import SAMPLES
 
 from ncuroof import gate, pipeline
 from ncuroof.config import Config
 from ncuroof.errors import UsageError
 from ncuroof.testing import ReportBuilder
-from tests.conftest import SAMPLES
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ import shutil
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from tests.conftest import SAMPLES
 
 from ncuroof import pipeline
 from ncuroof.config import Config
 from ncuroof.errors import DamagedError, InputError, NothingMeasuredError, UnrecognisedError
 from ncuroof.testing import ReportBuilder
-from tests.conftest import SAMPLES
 
 SAMPLE = SAMPLES / "h100" / "fp16-square" / "report.ncu-rep"
 

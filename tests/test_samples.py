@@ -8,10 +8,10 @@ import tomllib
 
 import polars as pl
 import pytest
+from tests.conftest import ROOT, SAMPLES
 
 from ncuroof import pipeline
 from ncuroof.config import Config
-from tests.conftest import ROOT, SAMPLES
 
 CASES = sorted(p.parent for p in SAMPLES.glob("*/*/case.toml"))
 

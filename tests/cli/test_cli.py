@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import pytest
+from tests.conftest import SAMPLES
 
 from ncuroof.cli import run
 from ncuroof.testing import ReportBuilder
-from tests.conftest import SAMPLES
 
 SQUARE = str(SAMPLES / "h100" / "fp16-square" / "report.ncu-rep")
 COMMANDS = ("analyze", "ingest", "roofline", "rule")
@@ -23,7 +23,8 @@ def python(*args, **kwargs):
 def test_help_is_light():
     code = (
         "import sys; from ncuroof.cli import run; status = run(['--help']);"
-        "heavy = [m for m in ('polars', 'altair', 'torch', 'numpy', 'pandas', 'pyarrow', 'google.protobuf') if m in sys.modules];"
+        "names = ('polars', 'altair', 'torch', 'numpy', 'pandas', 'pyarrow', 'google.protobuf');"
+        "heavy = [m for m in names if m in sys.modules];"
         "sys.exit(f'imported {heavy}' if heavy else status)"
     )
     done = python("-c", code)
@@ -167,9 +168,9 @@ def test_rule_explains_and_lists(capsys):
 
 
 def test_a_closed_pipe_is_no_error():
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S602  the pipe is what is tested
         f"'{sys.executable}' -m ncuroof analyze '{SQUARE}' --quiet | head -1",
-        shell=True,  # noqa: S602  the pipe is what is tested
+        shell=True,
         capture_output=True,
         text=True,
         check=False,
