@@ -287,7 +287,7 @@ def _label_layers(drawn: Drawn) -> list[alt.Chart]:
     """What the lines are called, above the points, each with a white halo."""
     layers = []
     styles: tuple[tuple[list[Record], dict[str, Any]], ...] = (
-        (drawn.flats, {"align": "right", "baseline": "bottom", "dx": -4, "dy": -2, "color": INK}),
+        (drawn.flats, {"align": "right", "baseline": "bottom", "dx": -4, "dy": -4, "color": INK}),
         (drawn.ridges, {"align": "left", "baseline": "top", "dx": 5, "dy": 4, "color": "#5A5A5A"}),
         (drawn.slopes, {"align": "right", "baseline": "bottom", "dx": -7, "dy": -3, "color": INK}),
     )
