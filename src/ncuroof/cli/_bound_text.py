@@ -122,4 +122,4 @@ def operations() -> list[str]:
             lines += wrap(f"--{key}: {meaning}", "    ")
         optional = ", ".join(f"--{key} {meaning}" for key, meaning in module.OPTIONAL.items())
         lines += wrap(f"optional: {optional}", "    ") if optional else []
-    return [*lines, "", "All take --dtype: fp64, fp32, tf32, fp16, bf16, fp8, fp6, fp4, nvfp4, mxfp4, int8 ..."]
+    return [*lines, "", "All take --dtype: fp64, fp32, tf32, fp16, bf16, fp8, fp6, fp4, nvfp4, int8 ..."]

@@ -1,4 +1,4 @@
-"""Which variant a device is: by name, compute capability, SM count and memory size; says so where that is not enough."""
+"""Which variant a device is: by name, compute capability, SM count and memory size; says where that is not enough."""
 
 from __future__ import annotations
 
@@ -109,12 +109,14 @@ def find(query: str) -> Match:
         if wanted in (gpu.id, gpu.name.lower()):
             return Match("exact", gpu, (), gpu.name)
     words = tokens(query)
-    # "4080" is the RTX 4080, not every name that holds the number.
-    family = [gpu for gpu in variants() if words and tokens(gpu.family)[-len(words) :] == words]
+    # "4080" is the RTX 4080, not every name that holds the number; "RTX" alone is no family.
+    whole = any(character.isdigit() for character in query)
+    family = [gpu for gpu in variants() if whole and tokens(gpu.family)[-len(words) :] == words]
     device = match(query)
     if device.gpu is not None and not family:
         return device
-    found = family or list(device.candidates) or [gpu for gpu in variants() if _says(gpu, words)]
+    found = [*family, *(gpu for gpu in device.candidates if gpu not in family)]
+    found = found or [gpu for gpu in variants() if _says(gpu, words)]
     if len(found) == 1:
         return Match("exact", found[0], (), found[0].name)
     defaults = [gpu for gpu in found if gpu.default]

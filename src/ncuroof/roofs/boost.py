@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
-from ncuroof.roofs.attach import CLOCK_TOLERANCE, complete
+from ncuroof.roofs.attach import INPUTS, attach, complete
+from ncuroof.roofs.record import SOURCES
 from ncuroof.tables import PATHS
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
-def boost_roofs(kernels: pl.DataFrame) -> pl.DataFrame:
-    """Compute roofs at the maximum clock.
 
-    Args:
-        kernels: the kernels table after :func:`ncuroof.roofs.attach`.
+def boost_roofs(
+    kernels: pl.DataFrame,
+    *,
+    order: Sequence[str] = SOURCES,
+    only: str | None = None,
+    roofs_file: Path | None = None,
+) -> pl.DataFrame:
+    """Compute roofs at the maximum clock; arguments as for :func:`ncuroof.roofs.attach`.
 
     Returns:
-        One row per kernel with ``roof_boost_flop_s_<path>`` (FLOP/s): a roof that follows the clock of the run (report,
-        device), times maximum over measured clock. A measured or data sheet roof is at full clock already and stays.
-        Null where the roof or a clock it needs is unknown.
+        One row per kernel with ``roof_boost_flop_s_<path>`` (FLOP/s). The report's peaks are scaled by maximum over
+        measured clock, device roofs use the maximum clock, measured and data sheet roofs hold at full clock already.
+        Null where nothing is known.
     """
-    clocks = complete(kernels).select("sm_hz", "clock_max_hz")
-    frame = kernels.select(c for p in PATHS for c in (f"roof_flop_s_{p}", f"roof_flop_s_{p}_source")).hstack(clocks)
-    return frame.select(boost(path).alias(f"roof_boost_flop_s_{path}") for path in PATHS)
-
-
-def boost(path: str) -> pl.Expr:
-    """The expression for one path; needs ``sm_hz`` and ``clock_max_hz`` beside the roof."""
-    roof, source = pl.col(f"roof_flop_s_{path}"), pl.col(f"roof_flop_s_{path}_source")
-    follows = source.str.contains("measured clock|this run's clock") & ~source.str.contains("impossible")
-    ratio = pl.col("clock_max_hz") / pl.col("sm_hz")
-    # A clock slightly above the maximum is measuring error: the boost roof is never below the roof of the run.
-    ratio = pl.when(ratio >= 1 - CLOCK_TOLERANCE).then(pl.max_horizontal(ratio, pl.lit(1.0)))
-    return pl.when(follows).then(roof * ratio).otherwise(roof)
+    inputs = complete(kernels)
+    # A measured clock slightly above the maximum is measuring error: the boost roof is never below the run's.
+    top = pl.max_horizontal("clock_max_hz", pl.when(pl.col("sm_hz") <= 1.02 * pl.col("clock_max_hz")).then("sm_hz"))
+    peaks = [name for name in INPUTS if name.startswith(("peak_flop_s_", "peak_op_s_"))]
+    at_top = inputs.with_columns(
+        *(pl.col(name) * top / pl.col("sm_hz") for name in peaks),
+        sm_hz=pl.when(pl.col("clock_max_hz").is_not_null()).then(top),
+    )
+    roofs = attach(at_top, order=order, only=only, roofs_file=roofs_file)
+    return roofs.select(pl.col(f"roof_flop_s_{path}").alias(f"roof_boost_flop_s_{path}") for path in PATHS)

@@ -1,9 +1,9 @@
 """Scaled dot-product attention: softmax(Q·Kᵀ)·V, ``heads`` query heads, keys and values shared within ``kv_heads``.
 
-W = 4·batch·heads·q_len·kv_len·head_dim (two products, 2 FLOP an FMA; about half with ``causal`` where q_len = kv_len).
-The softmax is not counted: exponentials are no FLOP in the counters. Q = Q, K, V and O once. With ``scores=materialized``
-the score matrix is a tensor in memory: written by the first product, read and written by the softmax, read by the second,
-4·batch·heads·q_len·kv_len·sizeof on top, the traffic that FlashAttention avoids.
+W = 4·batch·heads·q_len·kv_len·head_dim (two products, 2 FLOP an FMA; about half with ``causal``, q_len = kv_len). The
+softmax is not counted: exponentials are no FLOP in the counters. Q = Q, K, V and O once; with ``scores=materialized``
+the score matrix is a tensor in memory: written by the first product, read and written by the softmax, read by the
+second, 4·batch·heads·q_len·kv_len·sizeof on top, the traffic that FlashAttention avoids.
 Sources: "The roofline model: why LLM decode uses 2% of a GPU's peak" (the S × S intermediate); T. Dao et al.,
 "FlashAttention", 2022, section 3.
 """

@@ -1,7 +1,7 @@
 """Sum (or maximum, minimum) of N elements to ``outputs`` results.
 
-W = N − outputs additions; Q = N·sizeof read, outputs·sizeof written: the read-and-sum kernel of "The Roofline Model,
-Starting from Measured Data", section 4, which gives the highest bandwidth.
+W = N − outputs additions; Q = N·sizeof read, outputs·sizeof written. Source: the read-and-sum kernel of "The Roofline
+Model, Starting from Measured Data", section 4, which gives the highest bandwidth.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Stencil sweep over N grid points with ``points`` neighbours each (7 in 3D), constant coefficients.
 
 W = (2·points − 1)·N: one multiply a neighbour, one addition between them; ``flop`` overrides it (8 for the 7-point
-heat equation of Williams et al., CACM 52(4), 2009). Q = 2·N·sizeof with perfect reuse of neighbours: each point is read
+heat equation). Source: S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 52(4), 2009 (stencil kernel). Q = 2·N·sizeof with perfect reuse of neighbours: each point is read
 once and written once; ``reads`` says how often a point comes from DRAM where the planes do not fit in cache.
 """
 
