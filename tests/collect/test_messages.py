@@ -36,6 +36,16 @@ def test_older_form_without_an_index():
     assert transcript.kernels == 1
 
 
+def test_an_application_replay_names_each_kernel_in_every_run():
+    lines = [
+        f'==PROF== Profiling "{name}" - {index} ({run}/3): Application replay pass {run}'
+        for run in (1, 2, 3)
+        for index, name in enumerate(("gemm", "copy"))
+    ]
+    transcript, _ = read(*lines)
+    assert (transcript.kernels, transcript.passes) == (2, 3)
+
+
 def test_lines_of_the_program_are_left_alone():
     transcript, own = read("Hello", "=== a heading", "a == b")
     assert own == [False, True, False]  # "===" looks like ncu's mark and is harmless

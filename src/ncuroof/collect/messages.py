@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from ncuroof.collect._data import toml
 
-_PASSES = re.compile(
-    r'^==PROF== Profiling "(?P<name>.*?)"(?: - (?P<index>\d+))?.*?(?:- (?P<passes>\d+) pass(?:es)?)?\s*$'
-)
+_PROFILING = re.compile(r'^==PROF== Profiling "(?P<name>.*)"(?: - (?P<index>\d+))?(?: \(\d+/\d+\))?: (?P<rest>.*)$')
+_PASSES = re.compile(r"- (\d+) pass(?:es)?\s*$")
+_REPLAY = re.compile(r"[Aa]pplication replay pass (\d+)")
 _STATUS = re.compile(r"The application returned an error code \((-?\d+)\)")
 _OWN = "=="
 
@@ -52,6 +52,7 @@ class Transcript:
     program_status: int | None = None
     troubles: list[Trouble] = field(default_factory=list)
     last_kernel: str = ""
+    _indices: set[str | None] = field(default_factory=set)
 
     def take(self, line: str) -> bool:
         """Read one line; False if it is the program's, not ncu's."""
@@ -61,12 +62,9 @@ class Transcript:
                 self._trouble(line)
                 return True
             return False
-        profiled = _PASSES.match(line)
+        profiled = _PROFILING.match(line)
         if profiled:
-            self.last_kernel = profiled["name"]
-            if profiled["passes"]:
-                self.kernels += 1
-                self.passes = max(self.passes or 0, int(profiled["passes"]))
+            self._profiled(profiled)
             return True
         status = _STATUS.search(line)
         if status:
@@ -82,6 +80,18 @@ class Transcript:
     def seen(self, name: str) -> bool:
         """Whether trouble of this kind was seen."""
         return any(trouble.name == name for trouble in self.troubles)
+
+    def _profiled(self, line: re.Match[str]) -> None:
+        self.last_kernel = line["name"]
+        whole, run = _PASSES.search(line["rest"]), _REPLAY.search(line["rest"])
+        found = whole or run
+        if found is None:
+            return
+        self.passes = max(self.passes or 0, int(found[1]))
+        # An application replay names each kernel once in every run of the program.
+        if whole or line["index"] not in self._indices:
+            self.kernels += 1
+        self._indices.add(line["index"])
 
     def _trouble(self, line: str) -> None:
         for entry in toml("messages.toml")["message"]:

@@ -219,7 +219,7 @@ def run(  # noqa: PLR0917
         talk.note(f"profiling, {step.cache} caches: {planning.describe(step, known.matching)}")
         transcript = Transcript()
         outcome = planning.watched(step.words, options, environment, talk, transcript, known.matching)
-        if step.report.is_file() and transcript.kernels:
+        if step.report.is_file():
             reports.append(step.report)
         status, trouble, ended = verdict.judge(outcome, transcript, step.report, environment)
         sidecar.runs.append(_record(step, options, transcript, outcome, ended))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED, TIMED_OUT = 130, 124
 """Exit statuses, as shells and timeout(1) have them."""
+SIGNALLED = 128
+"""A status above this is this plus the number of the signal that ended the command."""
 
 
 def explain(transcript: Transcript, environment: Mapping[str, str]) -> str:
@@ -34,7 +36,11 @@ def judge(  # noqa: PLR0911  one return for each way a run can end
     outcome: Outcome, transcript: Transcript, report: Path, environment: Mapping[str, str]
 ) -> tuple[int, str, str]:
     """Return exit status, explanation and how the run ended; the user's own doing comes before anything it caused."""
-    kept = f"{transcript.kernels} kernels that were done are kept" if report.is_file() and transcript.kernels else ""
+    kept = ""
+    if report.is_file():
+        kept = (
+            f"{transcript.kernels} kernels that were done are kept" if transcript.kernels else "what was done is kept"
+        )
     if outcome.interrupted:
         return INTERRUPTED, f"interrupted; {kept or 'nothing was done yet'}", "interrupted"
     if outcome.timed_out:
@@ -42,23 +48,29 @@ def judge(  # noqa: PLR0911  one return for each way a run can end
     if transcript.fatal() is not None:
         text = explain(transcript, environment)
         return CollectError.exit_code, f"{text}\n{kept}".rstrip(), "failed"
-    if transcript.seen("nothing-profiled") or not transcript.kernels:
-        if transcript.program_status:
-            return passed_on(transcript.program_status), _failed(transcript.program_status), "failed"
-        trouble = next((t for t in transcript.troubles if t.name == "nothing-profiled"), None)
-        if trouble is not None:
-            return CollectError.exit_code, f"{trouble.says}. {trouble.remedy}", "failed"
-        if not report.is_file() and outcome.status:
-            text = f"ncu ended with exit status {outcome.status} and wrote no report"
-            return CollectError.exit_code, text, "failed"
-        return CollectError.exit_code, "ncu ended without profiling a kernel, and did not say why", "failed"
     if not report.is_file():
-        return CollectError.exit_code, "ncu profiled kernels but left no report; is the disk full?", "failed"
+        return _no_report(outcome, transcript)
     if transcript.program_status:
         return passed_on(transcript.program_status), f"{_failed(transcript.program_status)}; {kept}", "complete"
     if outcome.status:
         return CollectError.exit_code, f"ncu ended with exit status {outcome.status}; {kept}", "failed"
     return 0, "", "complete"
+
+
+def _no_report(outcome: Outcome, transcript: Transcript) -> tuple[int, str, str]:
+    """Return why there is no report."""
+    if transcript.program_status:
+        return passed_on(transcript.program_status), _failed(transcript.program_status), "failed"
+    nothing = next((t for t in transcript.troubles if t.name == "nothing-profiled"), None)
+    if nothing is not None:
+        text = f"{nothing.says}. {nothing.remedy}"
+    elif outcome.status > SIGNALLED:
+        text = f"ncu was ended by signal {outcome.status - SIGNALLED} before it wrote its report"
+    elif transcript.kernels:
+        text = "ncu profiled kernels but left no report; is the disk full?"
+    else:
+        text = f"ncu ended with exit status {outcome.status} and wrote no report, without saying why"
+    return CollectError.exit_code, text, "failed"
 
 
 def _failed(status: int) -> str:
