@@ -17,7 +17,6 @@ from functools import cache
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from google.protobuf.internal import api_implementation
 
 _SCALAR = {
     "bytes": descriptor_pb2.FieldDescriptorProto.TYPE_BYTES,
@@ -131,8 +130,3 @@ def message(name: str, family: str = "fast") -> Any:  # noqa: ANN401  protobuf c
         family: ``fast`` or ``full``; see the module's documentation.
     """
     return _classes(family)[name]
-
-
-def slow_protobuf() -> bool:
-    """Whether protobuf runs on its pure-Python fallback, which is about 55 times slower than its C core."""
-    return bool(api_implementation.Type() == "python")

@@ -137,7 +137,7 @@ def _in_order(steps: list[tuple[Ints, Ints, Ints]], results: int) -> tuple[Ints,
 
 
 def _uniform(head: NDArray[np.uint64], position: Ints) -> tuple[int | None, Ints]:
-    """Name id and ends of the next metric, where all results have the same one and its size takes one byte; else None."""
+    """Name id and ends of the next metric, where all results have the same and its size takes one byte; else None."""
     first = int(head[0])
     if first & 0xFF80FF != 0x080000 | METRIC_TAG:
         return None, position

@@ -6,6 +6,7 @@ are gathered from the distinct ones.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,13 +30,14 @@ if TYPE_CHECKING:
 
 # Metrics that the launches table itself needs, whatever the caller wants.
 _SIZES = {f"{size}_{axis}": f"launch__{size}_dim_{axis}" for size in ("grid", "block") for axis in "xyz"}
+_GRID_SIZE = "launch__grid_size"
 _GPU = "device__attribute_display_name"
 _DEVICE = {
     "cc_major": "device__attribute_compute_capability_major",
     "cc_minor": "device__attribute_compute_capability_minor",
     "device_index": "device__attribute_device_index",
 }
-_LAUNCH = frozenset({*_SIZES.values(), *_DEVICE.values(), _GPU})
+_LAUNCH = frozenset({*_SIZES.values(), *_DEVICE.values(), _GPU, _GRID_SIZE})
 
 
 class Names:
@@ -150,8 +152,7 @@ class Builder:
             "nvtx": _nvtx_column(states),
             "driver_version": drivers,
         }
-        for column, metric in _SIZES.items():
-            columns[column] = _sizes(picked.numbers(metric), results, *column.split("_"))
+        columns.update(_sizes(picked, results, old=facts.ncu_version is None))
         columns.update(self._gpus(picked))
         same: dict[str, str | None] = {
             "source": self._file.name,
@@ -274,12 +275,31 @@ def _integers(numbers: NDArray[np.float64]) -> pl.Series:
     return series if fitting.all() else pl.select(pl.when(pl.Series(fitting)).then(series)).to_series()
 
 
-def _sizes(numbers: NDArray[np.float64], results: Sequence[Any], size: str, axis: str) -> pl.Series:
-    """Grid or block along an axis; the result's own field, wrong in one version of 2020, only where no metric has it."""
-    for place in np.flatnonzero(np.isnan(numbers)).tolist():
-        if results[place].HasField(size):
-            numbers[place] = getattr(getattr(results[place], size), axis)
-    return _integers(numbers)
+def _sizes(picked: _Picked, results: Sequence[Any], *, old: bool) -> dict[str, pl.Series]:
+    """Grid and block along each axis; null where not known.
+
+    The metrics are right wherever they are. Where they are missing, the result's own fields stand in; but there reports
+    of 2019 (``old``: those that tell no version), and one version of 2020, store the grid in threads, not in blocks.
+    """
+    sizes = {column: picked.numbers(metric) for column, metric in _SIZES.items()}
+    missing = np.flatnonzero(np.any([np.isnan(values) for values in sizes.values()], axis=0))
+    grid_size = picked.numbers(_GRID_SIZE)
+    for place in missing.tolist():
+        stored = {s: [getattr(getattr(results[place], s), axis) for axis in "xyz"] for s in ("grid", "block")}
+        grid = _grid(stored["grid"], stored["block"], grid_size[place], old=old)
+        for column, value in zip(_SIZES, (*grid, *stored["block"]), strict=True):
+            if np.isnan(sizes[column][place]):
+                sizes[column][place] = value or np.nan
+    return {column: _integers(values) for column, values in sizes.items()}
+
+
+def _grid(stored: list[int], block: list[int], size: float, *, old: bool) -> list[int]:
+    """The grid in blocks, from the stored one, the block, and the number of blocks if known; zeros where not known."""
+    whole = all(block) and not any(s % b for s, b in zip(stored, block, strict=True))
+    divided = [s // b for s, b in zip(stored, block, strict=True)] if whole else [0, 0, 0]
+    if np.isnan(size):
+        return divided if old else stored
+    return next((g for g in (stored, divided) if math.prod(g) == size), [0, 0, 0])
 
 
 def _device(devices: Sequence[Device], name: str | None) -> Device | None:

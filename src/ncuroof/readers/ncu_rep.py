@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import mmap
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError
 
 from ncuroof.errors import DamagedError, NothingMeasuredError
 from ncuroof.model import Chunk, Note, RawReport, Session, Source
-from ncuroof.ncurep import container, messages, session
+from ncuroof.ncurep import container, info, opcodes, session
 from ncuroof.ncurep.results import read_batch
 from ncuroof.readers._ncu_frames import Builder, Names
 
@@ -85,7 +86,7 @@ def facts_of(file: InputFile, layout: container.Layout, facts: session.Facts) ->
     if facts.origin != "profiled":
         cited = f": {facts.citation}" if facts.citation else ""
         notes.append(Note("reconstructed", f"{facts.origin} from published figures, not profiled{cited}", file.name))
-    if messages.slow_protobuf():
+    if info.protobuf_backend() == "python":
         text = "protobuf runs without its C core, about 55 times slower: reinstall it from a wheel for this Python"
         notes.append(Note("slow-protobuf", text, file.name))
     return known, notes
@@ -97,6 +98,7 @@ def _chunks(
     """Decode the results of a report, a chunk at a time; completes the report's session and notes."""
     names = Names(layout.strings, want)
     builder = Builder(file, facts, names)
+    opcode_ids = opcodes.wanted(names.names, want)
     undecoded = Counter(e.kind for e in layout.entries if e.kind == "unknown")
     index = 0
     for entries in _batches([e for e in layout.entries if e.kind in container.RESULT_KINDS]):
@@ -110,6 +112,9 @@ def _chunks(
             found = "a result from here on has NVTX ranges or rule messages that cannot be decoded"
             raise container.damaged(file.name, entries[0].offset, found) from None
         report.session.driver_version = builder.driver_version
+        if opcode_ids:
+            kept = [e for e in entries if e not in batch.refused]
+            chunk = replace(chunk, instances=opcodes.rows(file.data, kept, opcode_ids, file.sha256, index))
         index += len(batch.results)
         yield chunk
         _release(file.data, entries[-1].offset)

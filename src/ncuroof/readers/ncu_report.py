@@ -21,6 +21,7 @@ from ncuroof.ncurep import container, session
 from ncuroof.ncurep.nsight_rules import plain_text
 from ncuroof.ncurep.nvtx import DEFAULT_DOMAIN
 from ncuroof.readers import ncu_rep
+from ncuroof.readers._units import base_unit
 from ncuroof.tables import LAUNCHES, METRICS, NSIGHT_RULES, schema
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def _metrics(action: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401
             row["value"], row["value_int"] = float(value), value
         elif value is not None:
             row["value"] = value
-        row["unit"] = metric.unit() or None
+        row["unit"] = base_unit(metric.unit())[0]  # the package gives base units, in its own spelling
         rows[name] = row
     return rows
 

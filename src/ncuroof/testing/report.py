@@ -246,7 +246,7 @@ class ReportBuilder:
             session.command_line = self.command_line.encode()
 
 
-def _store(value: Any, content: float | str) -> None:  # noqa: ANN401
+def _store(value: Any, content: float | int | str) -> None:  # noqa: ANN401
     """Put ``content`` into a value message: text, double, or else an integer."""
     if isinstance(content, str):
         value.text = content.encode()
