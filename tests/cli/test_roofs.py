@@ -9,15 +9,19 @@ import pytest
 from ncuroof.cli import run
 
 
+def words(*arguments: str) -> list[str]:
+    return [word for argument in arguments for word in argument.split()]
+
+
 def out(capsys, *arguments: str) -> str:
-    assert run(list(arguments)) == 0
+    assert run(words(*arguments)) == 0
     text = capsys.readouterr().out
     assert all(len(line) <= 80 for line in text.splitlines()), "wider than 80 columns"
     return text
 
 
 def parsed(capsys, *arguments: str):
-    assert run([*arguments, "--format", "json"]) == 0
+    assert run(words(*arguments, "--format json")) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -117,7 +121,7 @@ def test_faults(capsys, arguments, says):
 
 def test_bound_of_a_thin_product(capsys):
     """W = 205.5 MFLOP, Q = 25.8 MB; Q / 3084.85 GB/s = 8.365 µs; I = 7.96; 7.96 × 3.085 = 24.57 TFLOP/s, 3.06 %."""
-    text = out(capsys, *"bound gemm --m 8 --n 3584 --k 3584 --dtype bf16 --gpu H100-SXM".split())
+    text = out(capsys, "bound gemm --m 8 --n 3584 --k 3584 --dtype bf16 --gpu H100-SXM")
     for part in ("205.5 MFLOP", "25.8 MB", "7.96 FLOP/byte", "260.1 FLOP/byte", "24.57 TFLOP/s", "3.06 %", "8.365 µs"):
         assert part in text
     assert "memory-bound" in text
@@ -125,7 +129,7 @@ def test_bound_of_a_thin_product(capsys):
 
 def test_bound_of_a_decode_step(capsys):
     """Weights 14.14 GB / 3084.85 GB/s = 4.584 ms; the cache of 128 tokens adds 0.002 ms."""
-    text = out(capsys, *"bound decode --model qwen2.5-7b --batch 1 --prompt 128 --gpu H100-SXM".split())
+    text = out(capsys, "bound decode --model qwen2.5-7b --batch 1 --prompt 128 --gpu H100-SXM")
     assert "14.14 GB  4.584 ms" in text
     assert "4.586 ms" in text
     assert "memory-bound" in text
@@ -143,7 +147,7 @@ def test_attainable_on_the_datasheet(capsys, intensity, attained, percent):
 
 
 def test_triad_on_a_machine_of_ones_own(capsys):
-    text = out(capsys, *"bound triad --n 1e8 --dtype fp32 --peak 60TFLOP/s --bandwidth 3.35TB/s".split())
+    text = out(capsys, "bound triad --n 1e8 --dtype fp32 --peak 60TFLOP/s --bandwidth 3.35TB/s")
     assert "0.167 FLOP/byte" in text
     assert "17.9 FLOP/byte" in text
     assert "0.5583 TFLOP/s" in text
@@ -151,18 +155,18 @@ def test_triad_on_a_machine_of_ones_own(capsys):
 
 
 def test_compute_bound_and_near_the_ridge(capsys):
-    assert "compute-bound" in out(capsys, *"bound gemm --m 8192 --n 8192 --k 8192 --dtype fp16 --gpu H100-SXM".split())
-    assert "near the ridge" in out(capsys, *"bound gemm --m 272 --n 8192 --k 8192 --dtype fp16 --gpu H100-SXM".split())
+    assert "compute-bound" in out(capsys, "bound gemm --m 8192 --n 8192 --k 8192 --dtype fp16 --gpu H100-SXM")
+    assert "near the ridge" in out(capsys, "bound gemm --m 272 --n 8192 --k 8192 --dtype fp16 --gpu H100-SXM")
 
 
 def test_fp64_takes_the_path_that_the_gpu_has(capsys):
-    square = "bound gemm --m 4096 --n 4096 --k 4096 --dtype fp64 --gpu".split()
-    assert "fp64_tensor path" in out(capsys, *square, "H100-SXM")
-    assert "fp64 path" in out(capsys, *square, "B300")
+    square = "bound gemm --m 4096 --n 4096 --k 4096 --dtype fp64 --gpu"
+    assert "fp64_tensor path" in out(capsys, square, "H100-SXM")
+    assert "fp64 path" in out(capsys, square, "B300")
 
 
 def test_several_gpus_and_json(capsys):
-    document = parsed(capsys, *"bound decode --model qwen2.5-7b --gpu H100 --gpu H200 --gpu 4080".split())
+    document = parsed(capsys, "bound decode --model qwen2.5-7b --gpu H100 --gpu H200 --gpu 4080")
     bounds = [round(machine["memory_s"] * 1e3, 2) for machine in document["machines"]]
     assert bounds == [4.58, 3.29, 21.38]
     assert document["ledger"][0]["bytes"] == 14_141_238_272
@@ -171,12 +175,12 @@ def test_several_gpus_and_json(capsys):
 
 def test_options_as_flags_lists_and_powers(capsys):
     base = "bound attention --batch 1 --heads 2 --q-len 1e3 --kv_len 1000 --head_dim 64 --dtype fp16 --gpu T4"
-    fused = parsed(capsys, *base.split())
-    stored = parsed(capsys, *base.split(), "--scores=materialized", "--causal")
+    fused = parsed(capsys, base)
+    stored = parsed(capsys, base, "--scores=materialized", "--causal")
     assert stored["bytes"] - fused["bytes"] == 4 * 2 * 1000 * 1000 * 2
     assert stored["flop"] == fused["flop"] * (1000 * 1001 / 2) / 1e6
     grouped = "bound grouped_gemm --m 1,0,3 --n 2 --k 2 --dtype fp16 --gpu T4"
-    assert parsed(capsys, *grouped.split())["flop"] == 32
+    assert parsed(capsys, grouped)["flop"] == 32
 
 
 def test_operations_are_listed(capsys):
@@ -192,6 +196,6 @@ def test_a_roofs_file_goes_first(capsys, tmp_path):
     path.write_text(
         '[[roof]]\ngpu = "T4"\nlevel = "dram"\nvalue = 250\nunit = "GB/s"\nsource = "own run"\n', encoding="utf-8"
     )
-    text = out(capsys, *"bound copy --n 1e8 --dtype fp32 --gpu T4 --roofs".split(), str(path))
+    text = out(capsys, "bound copy --n 1e8 --dtype fp32 --gpu T4 --roofs", str(path))
     assert "250 GB/s" in text
     assert "own run" in text

@@ -195,7 +195,7 @@ def test_nan_zero_and_absent_inputs_are_unknown():
 
 
 def test_boost_roof():
-    """Half the clock, half the roof: 132 × 256 × 0.99e9 = 33.45; at 1.98 GHz twice that. Measured roofs are at full clock."""
+    """Half the clock, half the roof: 132 × 256 × 0.99e9 = 33.45; at 1.98 GHz twice that. Measured: full clock already."""
     frame = kernels(H100 | {"sm_hz": 0.99e9, "clock_max_hz": 1.98e9, "peak_flop_s_fp32": 132 * 256 * 0.99e9})
     boost = roofs.boost_roofs(frame)
     assert boost["roof_boost_flop_s_fp32"][0] == pytest.approx(132 * 256 * 1.98e9)

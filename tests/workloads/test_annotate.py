@@ -76,15 +76,9 @@ def test_the_path_text_serves_where_there_is_no_structure():
 
 
 def test_split_k_and_its_reduction_count_once():
-    """Two launches in one range, the range passed twice: the product is the long one, the reduction has no useful work."""
-    frame = workloads.annotate(
-        kernels(
-            ("gemm", 4e-6, ranges(GEMM)),
-            ("splitKreduce", 1e-6, ranges(GEMM)),
-            ("gemm", 4e-6, ranges(GEMM)),
-            ("splitKreduce", 1e-6, ranges(GEMM)),
-        )  # fmt: skip
-    )
+    """Two launches in one range, passed twice: the product is the long one, the reduction has no useful work."""
+    pair = [("gemm", 4e-6, ranges(GEMM)), ("splitKreduce", 1e-6, ranges(GEMM))]
+    frame = workloads.annotate(kernels(*pair, *pair))
     assert frame["useful_flop"].to_list() == [USEFUL, None, USEFUL, None]
     assert frame["compulsory_bytes"].to_list() == [COMPULSORY, None, COMPULSORY, None]
     assert frame["op"].to_list() == ["gemm"] * 4

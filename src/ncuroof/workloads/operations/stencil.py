@@ -1,8 +1,9 @@
 """Stencil sweep over N grid points with ``points`` neighbours each (7 in 3D), constant coefficients.
 
 W = (2·points − 1)·N: one multiply a neighbour, one addition between them; ``flop`` overrides it (8 for the 7-point
-heat equation). Source: S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 52(4), 2009 (stencil kernel). Q = 2·N·sizeof with perfect reuse of neighbours: each point is read
-once and written once; ``reads`` says how often a point comes from DRAM where the planes do not fit in cache.
+heat equation). Q = 2·N·sizeof with perfect reuse of neighbours: each point is read once and written once; ``reads``
+says how often a point comes from DRAM where the planes do not fit in cache.
+Source: S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 52(4), 2009 (stencil kernel).
 """
 
 from __future__ import annotations
