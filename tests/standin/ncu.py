@@ -23,7 +23,6 @@ import device
 
 from ncuroof.collect import _data
 from ncuroof.collect.ncu import Version
-from ncuroof.testing import NvtxRange, ReportBuilder
 
 VERSION = os.environ.get("STANDIN_VERSION", "2025.1.0.0")
 MODE = os.environ.get("STANDIN", "")
@@ -163,6 +162,8 @@ class Run:
         self.kernels.append(kernel)
 
     def write(self) -> None:
+        from ncuroof.testing import NvtxRange, ReportBuilder
+
         target = Path(self.options["--export"][0])
         report = ReportBuilder(
             gpu=device.NAME,
