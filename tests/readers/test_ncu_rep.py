@@ -334,7 +334,7 @@ def test_damage_in_rules_or_nvtx_is_an_error() -> None:
         sized(21, b"\x0a\xff"),
         sized(21, sized(2, sized(2, sized(3, sized(2, sized(4, b"\xff")))))),
     ):
-        with pytest.raises(DamagedError, match="NVTX ranges or rule messages that cannot be decoded"):
+        with pytest.raises(DamagedError, match="NVTX ranges, rule messages or opcodes that cannot be decoded"):
             read(report(block([result(part)])))
 
 

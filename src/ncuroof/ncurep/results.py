@@ -15,7 +15,7 @@ from ncuroof.ncurep.scalars import ABSENT, PAD, Buffer, Scalars, decode, joined
 
 if TYPE_CHECKING:
     import mmap
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,7 @@ class Batch:
         scalars: scalars of all of them, results in order, metrics of a result in order.
         owner: for each scalar the position of its result.
         refused: entries of other kinds than kernel whose layout is not that of a kernel.
+        buffer, start, end: where the whole metric of each scalar lies.
     """
 
     kinds: list[str]
@@ -40,6 +41,15 @@ class Batch:
     scalars: Scalars
     owner: Ints
     refused: list[Entry]
+    buffer: Buffer
+    start: Ints
+    end: Ints
+
+    def messages(self, name_ids: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
+        """The undecoded metrics of these names: position of the result, name id and message, in file order."""
+        for place in np.flatnonzero(np.isin(self.scalars.name_id, name_ids)).tolist():
+            raw = self.buffer.content[int(self.start[place]) : int(self.end[place])]
+            yield int(self.owner[place]), int(self.scalars.name_id[place]), raw
 
 
 def read_batch(
@@ -97,7 +107,9 @@ def _in_step(data: bytes | mmap.mmap, entries: Sequence[Entry], wanted: Flags | 
         scalars = decode(buffer, found.start, found.end, wanted)
     except DecodeError:
         return None
-    return Batch(["kernel"] * len(results), results, scalars, found.owner[scalars.row], [])
+    row = scalars.row
+    kinds = ["kernel"] * len(results)
+    return Batch(kinds, results, scalars, found.owner[row], [], buffer, found.start[row], found.end[row])
 
 
 def _one_by_one(
@@ -124,13 +136,15 @@ def _one_by_one(
         counts.append(len(metrics) - before)
         kinds.append(entry.kind)
         results.append(result)
+    buffer, start, end = joined(metrics)
     try:
-        scalars = decode(*joined(metrics), wanted)
+        scalars = decode(buffer, start, end, wanted)
     except DecodeError:
         found = "a result from here on has a metric that cannot be decoded"
         raise damaged(name, entries[0].offset, found) from None
     owner = np.repeat(np.arange(len(results)), counts)
-    return Batch(kinds, results, scalars, owner[scalars.row], refused)
+    row = scalars.row
+    return Batch(kinds, results, scalars, owner[row], refused, buffer, start[row], end[row])
 
 
 def _like_a_kernel(metrics: Sequence[bytes], names: Sequence[str]) -> bool:

@@ -108,13 +108,12 @@ def _chunks(
             continue
         try:
             chunk = builder.chunk(index, batch)
+            if opcode_ids:
+                chunk = replace(chunk, instances=opcodes.rows(batch, opcode_ids, file.sha256, index))
         except DecodeError:
-            found = "a result from here on has NVTX ranges or rule messages that cannot be decoded"
+            found = "a result from here on has NVTX ranges, rule messages or opcodes that cannot be decoded"
             raise container.damaged(file.name, entries[0].offset, found) from None
         report.session.driver_version = builder.driver_version
-        if opcode_ids:
-            kept = [e for e in entries if e not in batch.refused]
-            chunk = replace(chunk, instances=opcodes.rows(file.data, kept, opcode_ids, file.sha256, index))
         index += len(batch.results)
         yield chunk
         _release(file.data, entries[-1].offset)
