@@ -19,7 +19,7 @@ def square():
 
 @pytest.mark.parametrize(
     ("fail_on", "status"),
-    [((), 0), (("error",), 0), (("warning",), 1), (("note",), 1), (("T",), 1), (("launch-overhead",), 1), (("R",), 0)],
+    [((), 0), (("error",), 0), (("warning",), 1), (("note",), 1), (("T",), 1), (("launch-overhead",), 1), (("W",), 0)],
 )
 def test_severities_codes_and_names(square, fail_on, status):
     decision = gate.decide(square, fail_on)

@@ -24,7 +24,8 @@ docstring
 ``summarize(skips, rules) -> pl.DataFrame`` (optional)
     Called once after all rules have run, with what they could not judge.
 
-A rule never prints, reads files, or asks whether a column is there.
+A rule never prints, reads files, or asks whether a column is there. Besides the columns of the placed kernels table it
+may use those of :mod:`ncuroof.rules._context`.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from ncuroof import tables
 from ncuroof.errors import ConfigError, RegistryError
 from ncuroof.model import Skip
 from ncuroof.registry import scan
+from ncuroof.rules import _context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -195,6 +197,7 @@ def run(kernels: pl.DataFrame, config: Config) -> Outcome:
         ConfigError: when a selector, a severity or a threshold names something that does not exist.
     """
     severities, limits = _overrides(config)
+    kernels = _context.add(kernels)
     found, skips = [], []
     counts: dict[str, int] = {}
     for each in selected(config):
@@ -210,9 +213,9 @@ def run(kernels: pl.DataFrame, config: Config) -> Outcome:
             found.append(_complete(rows, each, severities.get(each.CODE, each.SEVERITY), kernels))
     for each in selected(config):
         summarize = getattr(each, "summarize", None)
-        rows = summarize(skips, rules()) if summarize is not None else None
-        if rows is not None and not rows.is_empty():
-            found.append(_complete(rows, each, severities.get(each.CODE, each.SEVERITY), kernels))
+        summed: pl.DataFrame | None = summarize(skips, rules()) if summarize is not None else None
+        if summed is not None and not summed.is_empty():
+            found.append(_complete(summed, each, severities.get(each.CODE, each.SEVERITY), kernels))
     findings = pl.concat(found) if found else tables.empty(tables.ANOMALIES)
     findings = _without_exceptions(findings, config)
     rank = pl.col("severity").replace_strict({s: i for i, s in enumerate(tables.SEVERITIES)}, return_dtype=pl.Int32)
@@ -226,6 +229,18 @@ def run(kernels: pl.DataFrame, config: Config) -> Outcome:
         .drop("_rank")
     )
     return Outcome(findings, tuple(skips), counts)
+
+
+def judged_rows(kernels: pl.DataFrame, codes: Sequence[str]) -> dict[str, pl.Series]:
+    """Per rule, the ``row`` of every kernel it could judge: where it has found nothing, there is nothing.
+
+    Args:
+        kernels: the placed kernels with a ``row`` column, as in :class:`ncuroof.model.Analysis`.
+        codes: rule codes; those of rules that do not exist are left out.
+    """
+    frame = _context.add(kernels)
+    wanted = set(codes)
+    return {each.CODE: _judge(each, frame)[0]["row"] for each in rules() if each.CODE in wanted}
 
 
 def _judge(each: Rule, kernels: pl.DataFrame) -> tuple[pl.DataFrame, Skip | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,11 @@ import polars as pl
 from ncuroof import tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 EVIDENCE = next(c.dtype for c in tables.ANOMALIES if c.name == "evidence")
-_SCHEMA = {
+_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "row": pl.UInt32,
     "message": pl.String,
     "advice": pl.String,
@@ -67,21 +68,57 @@ def findings(
         evidence: the numbers it rests on, see :class:`Evidence`.
         severity: overrides the rule's severity per row.
     """
-    rows = []
-    for row in hit.iter_rows(named=True):
-        found: Row = {
-            "row": row["row"],
-            "message": message(row),
-            "advice": advice if isinstance(advice, str) else advice(row),
-            "time_at_stake_s": row[stake] if stake else None,
-            "confidence": confidence if isinstance(confidence, str) else confidence(row),
-            "evidence": [_evidence(e, row) for e in evidence],
-        }
-        if severity is not None:
-            found["severity"] = severity(row)
-        rows.append(found)
-    extra = {"severity": pl.String} if severity is not None else {}
-    return pl.DataFrame(rows, schema=_SCHEMA | extra)
+    if hit.is_empty():
+        return none()
+    cells = _Cells(hit)
+    rows = [_RowView(cells, i) for i in range(hit.height)]
+    columns = {
+        "row": hit["row"],
+        "message": pl.Series([message(r) for r in rows], dtype=pl.String),
+        "advice": pl.Series([advice if isinstance(advice, str) else advice(r) for r in rows], dtype=pl.String),
+        "time_at_stake_s": hit[stake] if stake else pl.Series([None] * hit.height, dtype=pl.Float64),
+        "confidence": pl.Series(
+            [confidence if isinstance(confidence, str) else confidence(r) for r in rows], dtype=pl.String
+        ),
+        "evidence": hit.select(evidence=_evidence(evidence, hit.columns))["evidence"],
+    }
+    if severity is not None:
+        columns["severity"] = pl.Series([severity(r) for r in rows], dtype=pl.String)
+    return pl.DataFrame(columns)
+
+
+class _Cells:
+    """The columns of a frame as lists, each made when it is first asked for: texts use a few of hundreds."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self.frame = frame
+        self._lists: dict[str, list[Any]] = {}
+
+    def __getitem__(self, column: str) -> list[Any]:
+        if column not in self._lists:
+            if column not in self.frame.columns:
+                raise KeyError(column)
+            self._lists[column] = self.frame[column].to_list()
+        return self._lists[column]
+
+
+class _RowView(Mapping[str, Any]):
+    """One row of a frame, read like a mapping."""
+
+    __slots__ = ("_cells", "_index")
+
+    def __init__(self, cells: _Cells, index: int) -> None:
+        self._cells = cells
+        self._index = index
+
+    def __getitem__(self, column: str) -> Any:  # noqa: ANN401  a cell of any type
+        return self._cells[column][self._index]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells.frame.columns)
+
+    def __len__(self) -> int:
+        return self._cells.frame.width
 
 
 def report_findings(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -98,13 +135,26 @@ def report_findings(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(complete, schema=columns)
 
 
-def _evidence(item: Evidence, row: Row) -> Row:
-    limit = row[item.limit] if isinstance(item.limit, str) else item.limit
-    source = item.source if item.source is not None else row.get(f"{item.column}_source")
-    return {
-        "metric": item.column,
-        "value": row[item.column],
-        "unit": item.unit,
-        "limit": limit,
-        "source": source,
-    }
+def _evidence(items: Sequence[Evidence], columns: Sequence[str]) -> pl.Expr:
+    """The evidence column: a list of structs, built for all rows at once."""
+    structs = []
+    for item in items:
+        own = f"{item.column}_source"
+        if item.source is not None:
+            source: pl.Expr = pl.lit(item.source)
+        else:
+            source = pl.col(own) if own in columns else pl.lit(None)
+        limit = pl.col(item.limit) if isinstance(item.limit, str) else pl.lit(item.limit)
+        structs.append(
+            pl.struct(
+                metric=pl.lit(item.column.lstrip("_")),
+                value=pl.col(item.column).cast(pl.Float64),
+                unit=pl.lit(item.unit),
+                limit=limit.cast(pl.Float64),
+                source=source.cast(pl.String),
+            )
+        )
+    if not structs:
+        return pl.lit([], dtype=EVIDENCE)
+    known = pl.element().filter(pl.element().struct.field("value").is_not_null())
+    return pl.concat_list(structs).cast(EVIDENCE).list.eval(known)

@@ -24,7 +24,8 @@ def per_report(
     """One finding per report that holds kernels for which ``concerned`` is true.
 
     ``message`` and ``advice`` get a row with ``count`` (kernels concerned), ``total`` (kernels of the report),
-    ``which`` ("all 5 kernels" or "3 of 5 kernels") and the ``carry`` aggregates over the kernels concerned.
+    ``which`` ("all 5 kernels" or "3 of 5 kernels") and the ``carry`` aggregates over the kernels concerned; one called
+    ``stake`` is the time in doubt.
     """
     holds = concerned.fill_null(value=False)
     frame = kernels.with_columns(_holds=holds)
@@ -47,6 +48,7 @@ def per_report(
                 "message": message(row),
                 "advice": advice if isinstance(advice, str) else advice(row),
                 "confidence": confidence,
+                "time_at_stake_s": row.get("stake"),
                 "source": row["source"],
                 "source_sha256": row["source_sha256"],
                 "evidence": [

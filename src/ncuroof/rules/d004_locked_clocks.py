@@ -26,6 +26,7 @@ import polars as pl
 
 from ncuroof.quantity_text import percent
 from ncuroof.rules import Limit
+from ncuroof.rules._findings import Row
 from ncuroof.rules._quality import per_report
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     )
 
 
-def _message(r: dict[str, object]) -> str:
+def _message(r: Row) -> str:
     share = r["share"]
     measured = f": the SM clock ran at {percent(100 * share)} of its maximum" if isinstance(share, float) else ""
     return f"{r['which']}: clocks locked to base ({r['clock_control_source']}){measured}"

@@ -1,0 +1,98 @@
+"""What several rules weigh in common, computed once before the rules run and the same for all of them.
+
+The columns begin with an underscore; they belong to this run and are no part of any table:
+
+``_floor_s``
+    Launch floor of the kernel's chip and report, in seconds (:func:`ncuroof.roofline.launch_floor`).
+``_kernel_share``
+    Share of the report's GPU time that all launches of this kernel take together, 0 to 1.
+``_used_pct``
+    Percent of the busiest roof or unit. The same work cannot take less than this share of the time, whatever hides
+    latency better: it caps what such a change can gain.
+``_sms``
+    SMs that the launch could use.
+``_side``
+    Where the kernel lies: ``left`` or ``right`` of the ridge point, ``near`` it, or ``unknown``.
+``_matters``
+    Whether the kernel is long enough to judge and owns enough of the report's time to be worth a finding.
+``_tail_loss``
+    Share of the time that a last, partly filled wave of blocks wastes at most; 0 where there is none.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ncuroof import roofline
+from ncuroof.rules._findings import Row
+
+MATTERS_FLOORS = 3.0
+"""Below three launch floors launch and ramp dominate (T001), and efficiency figures describe those."""
+
+MATTERS_SHARE = 0.01
+"""A kernel whose launches take less than 1 % of the report's GPU time is not worth reading about."""
+
+NEAR = 2.0
+"""Within this factor of the ridge point neither side of the roof alone sets the time: the roof's corner is round."""
+
+SCHEMA: dict[str, pl.DataType] = {
+    "_floor_s": pl.Float64(),
+    "_kernel_share": pl.Float64(),
+    "_used_pct": pl.Float64(),
+    "_sms": pl.Float64(),
+    "_side": pl.String(),
+    "_matters": pl.Boolean(),
+    "_tail_loss": pl.Float64(),
+}
+
+
+def add(kernels: pl.DataFrame) -> pl.DataFrame:
+    """The kernels with the columns above."""
+    report = "source_sha256"
+    frame = kernels.with_columns(
+        _floor_s=roofline.launch_floor(),
+        _kernel_share=pl.col("duration_s").sum().over([report, "kernel_name"])
+        / pl.col("duration_s").sum().over(report),
+        _used_pct=pl.max_horizontal("roof_pct", "memory_roof_pct", "compute_roof_pct", "sm_pct", "memory_pct"),
+        _sms=pl.coalesce("sm_count_launch", "sm_count"),
+        _side=_side(),
+        _tail_loss=_tail_loss(),
+    )
+    long = pl.col("duration_s") >= MATTERS_FLOORS * pl.col("_floor_s")
+    return frame.with_columns(_matters=(long & (pl.col("_kernel_share") >= MATTERS_SHARE)).fill_null(value=False))
+
+
+def _side() -> pl.Expr:
+    ratio = pl.col("intensity") / pl.col("ridge")
+    return (
+        pl.when(ratio > NEAR)
+        .then(pl.lit("right"))
+        .when(ratio >= 1 / NEAR)
+        .then(pl.lit("near"))
+        .when(ratio < 1 / NEAR)
+        .then(pl.lit("left"))
+        .when(pl.col("bound") == "memory")
+        .then(pl.lit("left"))
+        .when(pl.col("bound") == "compute")
+        .then(pl.lit("right"))
+        .otherwise(pl.lit("unknown"))
+    )
+
+
+def _tail_loss() -> pl.Expr:
+    """1 - w / ceil(w): with w = 1.5 waves two rounds of blocks run where one and a half are needed."""
+    waves = pl.col("waves")
+    # A wave count is stored rounded: 2.0000001 waves are two.
+    whole = (waves - 1e-3).ceil()
+    return pl.when(waves >= 1).then((1 - waves / whole).clip(lower_bound=0.0)).otherwise(0.0)
+
+
+def gain(share: pl.Expr) -> pl.Expr:
+    """What removing ``share`` of the time can save at most, given how busy the chip already is, as a share."""
+    return pl.min_horizontal(share, 1 - pl.col("_used_pct") / 100).clip(lower_bound=0.0)
+
+
+def by_side(row: Row, *, left: str, right: str, near: str | None = None, unknown: str | None = None) -> str:
+    """The advice for the side of the ridge point on which the kernel lies."""
+    texts = {"left": left, "right": right, "near": near or f"{left} {right}", "unknown": unknown or left}
+    return texts[str(row["_side"])]

@@ -1,0 +1,81 @@
+"""R007 near-roof: nothing to gain in the implementation.
+
+What it does
+    Says which kernels are as fast as their roof allows.
+
+Why it matters
+    Time spent on such a kernel's code is lost. Only its place on the chart can change.
+
+How it decides
+    It reaches at least 80 % of its roof, or 90 % where the roof itself was measured (no kernel does better than that
+    in practice), and does not lie above it.
+
+What to do
+    Under the slope: move fewer bytes or raise the intensity (fusion, smaller types, larger batches). Under the flat
+    part: do fewer operations or move to a higher flat part (tensor cores, lower precision). Near the ridge point both.
+
+When it is wrong
+    The work or the bytes may be more than the problem needs (padding, W001; excess traffic, M007): then the roof is
+    reached for nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ncuroof.quantity_text import digits, percent
+from ncuroof.rules import Limit
+from ncuroof.rules._context import by_side
+from ncuroof.rules._findings import Evidence, Row, findings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CODE = "R007"
+NAME = "near-roof"
+SEVERITY = "note"
+NEEDS = ("duration_s", "roof_pct", "bound")
+TIER = "roofline"
+LIMITS = {
+    "reached_pct": Limit(80.0, "%", "of a nominal roof; real kernels end at 80 to 95 %", "Nsight's 80 % of peak"),
+    "measured_pct": Limit(90.0, "%", "of a measured roof, which a kernel did reach", "repeat scatter"),
+    "above_pct": Limit(105.0, "%", "beyond that the roof is in doubt (R005)", "threshold of R005"),
+}
+
+
+def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
+    """Kernels at their roof; see the module's documentation."""
+    source = pl.when(pl.col("bound") == "memory").then(pl.col("roof_bytes_s_source")).otherwise("roof_flop_s_source")
+    measured = source.str.starts_with("measured").fill_null(value=False)
+    least = pl.when(measured).then(limits["measured_pct"]).otherwise(limits["reached_pct"])
+    hit = kernels.with_columns(_least=least).filter(
+        pl.col("_matters") & (pl.col("roof_pct") >= least) & (pl.col("roof_pct") <= limits["above_pct"])
+    )
+    return findings(
+        hit,
+        message=_message,
+        advice=_advice,
+        confidence="high",
+        evidence=[
+            Evidence("roof_pct", "%", "_least", "max(W/F, Q/B) / T"),
+            Evidence("intensity", "FLOP/byte", "ridge", "W / Q; limit: ridge point"),
+        ],
+    )
+
+
+def _message(k: Row) -> str:
+    where = f" at {digits(k['intensity'])} FLOP/byte" if k["intensity"] is not None else ""
+    return (
+        f"reaches {percent(k['roof_pct'])} of the {k['bound']} roof{where}: its implementation has nothing left to gain"
+    )
+
+
+def _advice(k: Row) -> str:
+    return by_side(
+        k,
+        left="Only fewer bytes help: fuse with neighbours, use smaller types, batch more rows to raise the intensity.",
+        right="Only fewer operations or a higher flat part help: tensor cores, lower precision, another algorithm.",
+        near="Near the ridge point bytes and operations must both shrink: lower precision does both.",
+    )

@@ -1,0 +1,99 @@
+"""T007 latency-bound: neither memory nor compute is busy.
+
+What it does
+    Finds kernels that reach less than 60 % of what either side of the chip can do, where no more telling cause is
+    known.
+
+Why it matters
+    Such a kernel waits. Faster memory or more FLOP/s would not help it; more work in flight would.
+
+How it decides
+    The placement's verdict is latency-bound, every SM has work, the kernel is much longer than a launch, and it owns at
+    least 1 % of the report's time. Where only the roof is known and not how busy the units were, the cause may as well
+    be a kernel that is wrong for the size: then it is a note. Where warp states were counted and one of them dominates,
+    T008 names it instead; grids with fewer blocks than SMs are T002. Two kernels in three of public reports are under
+    60 % on both sides, which is why the share of time counts.
+
+What to do
+    Collect warp states (the full tier) to learn what the warps wait for. In general: more warps, more independent work
+    per thread, loads issued earlier.
+
+When it is wrong
+    A kernel that does different things one after the other can be busy in each phase and not on average.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ncuroof import roofline
+from ncuroof.quantity_text import percent
+from ncuroof.rules import Limit, _stalls
+from ncuroof.rules._context import by_side
+from ncuroof.rules._findings import Evidence, Row, findings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CODE = "T007"
+NAME = "latency-bound"
+SEVERITY = "info"
+NEEDS = ("duration_s", ("roof_pct", "sm_pct"))
+TIER = "roofline"
+LIMITS = {
+    "floors": Limit(5.0, "x", "launch and ramp take a fifth of anything shorter", "shortest kernels of public reports"),
+    "stall": Limit(0.30, "1", "a state above this is named by T008", "Nsight rule CPIStall"),
+    "issue": Limit(0.8, "1", "schedulers that issue more often do not wait", "Nsight rule CPIStall"),
+}
+
+
+def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
+    """Kernels that wait for latency; see the module's documentation."""
+    named = ((_stalls.largest() > limits["stall"]) & (pl.col("issue_active") < limits["issue"])).fill_null(value=False)
+    filled = (pl.col("grid_blocks") >= pl.col("_sms")).fill_null(value=True)
+    hit = kernels.filter(
+        (pl.col("verdict") == roofline.LATENCY)
+        & pl.col("_matters")
+        & (pl.col("duration_s") >= limits["floors"] * pl.col("_floor_s"))
+        & filled
+        & ~named
+    ).with_columns(
+        # Nothing is known to bind below 60 % of a roof, so that is as far as hiding latency can be trusted to lead.
+        _stake=pl.col("duration_s") * (1 - pl.col("_used_pct") / roofline.HIGH_PCT).clip(lower_bound=0.0),
+    )
+    return findings(
+        hit,
+        message=_message,
+        advice=_advice,
+        stake="_stake",
+        confidence="medium",
+        evidence=[
+            Evidence("sm_pct", "%", roofline.HIGH_PCT, "Nsight's throughput"),
+            Evidence("memory_pct", "%", roofline.HIGH_PCT, "Nsight's throughput"),
+            Evidence("roof_pct", "%", roofline.HIGH_PCT, "max(W/F, Q/B) / T"),
+            Evidence("occupancy_achieved_pct", "%"),
+            Evidence("issue_active", "1"),
+        ],
+        severity=lambda k: SEVERITY if k["sm_pct"] is not None and k["memory_pct"] is not None else "note",
+    )
+
+
+def _message(k: Row) -> str:
+    fill = ""
+    if k["waves"] is not None and k["waves"] < 1:
+        fill = f"; the grid fills {percent(100 * k['waves'])} of the blocks that fit"
+    return f"{k['verdict_reason']}{fill}"
+
+
+def _advice(k: Row) -> str:
+    known = k["warp_latency"] is not None
+    more = "" if known else " The warp states of the full tier tell what the warps wait for."
+    return by_side(
+        k,
+        left=f"Have more bytes in flight: more or wider loads a thread, issued earlier, or more warps.{more}",
+        right=f"Give each thread more independent operations (unroll, several accumulators), or more warps.{more}",
+        near=f"Overlap loads with arithmetic (prefetch, double buffering) and keep more warps active.{more}",
+        unknown=f"Have more work in flight: more warps, more independent work a thread, loads issued earlier.{more}",
+    )
