@@ -39,10 +39,10 @@ def render(analysis: Analysis, options: RenderOptions) -> str:
         used[kind] += 1
         times = f" ({f.launches} launches)" if f.launches > 1 else ""
         row = f.row | {"time_at_stake_s": f.stake_s}
-        properties = f"title={_property(title(row))}"
+        properties = f"title={escape_property(title(row))}"
         if row["source"]:
-            properties = f"file={_property(path(row))},{properties}"
-        lines.append(f"::{kind} {properties}::{_data(message(row) + times)}")
+            properties = f"file={escape_property(path(row))},{properties}"
+        lines.append(f"::{kind} {properties}::{escape_data(message(row) + times)}")
     rest = ", ".join(fig.count(number, kind) for kind, number in left.items() if number)
     lines.append(
         f"ncuroof: {summary(analysis, verbose=True)}" + (f"; not shown as annotations: {rest}" if rest else "")
@@ -50,9 +50,11 @@ def render(analysis: Analysis, options: RenderOptions) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _data(text: str) -> str:
+def escape_data(text: str) -> str:
+    """Text as the message of a workflow command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def escape_property(text: str) -> str:
+    """Text as a property of a workflow command."""
+    return escape_data(text).replace(":", "%3A").replace(",", "%2C")

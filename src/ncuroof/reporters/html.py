@@ -15,6 +15,7 @@ from ncuroof.reporters._groups import (
     FindingGroup,
     Row,
     condensed,
+    coverage,
     finding_groups,
     full_name,
     is_derived,
@@ -73,7 +74,7 @@ def render(analysis: Analysis, options: RenderOptions) -> str:
         f"<h1>{_text(title, 200)}</h1>",
         f'<p class="quiet">{_text(_subtitle(analysis, pictures), 600)}</p>',
         _controls(pictures),
-        '<div id="chart"></div>',
+        '<div id="chart"><noscript>The chart needs JavaScript; everything below does not.</noscript></div>',
         f'<p class="quiet" id="caption">{_text(pictures[0].caption if pictures else "No kernel.", 600)}</p>',
         f'<p class="quiet screen">{HINT}</p>',
         _findings(findings, groups, options),
@@ -171,7 +172,10 @@ def _findings(found: Sequence[FindingGroup], groups: pl.DataFrame, options: Rend
     for f in shown:
         cards.setdefault((f.row["code"], f.row["severity"], f.row["voice"]), []).append(f)
     ordered = sorted(cards.values(), key=lambda card: -sum(f.stake_s or 0.0 for f in card))
-    parts = ["<h2>Findings, most time at stake first</h2>", *(_card(card, groups) for card in ordered)]
+    parts = ["<h2>Findings, most time at stake first</h2>"]
+    if share := coverage(list(found), groups):
+        parts.append(f'<p class="quiet">Of all findings, {escape(share)}.</p>')
+    parts += [_card(card, groups) for card in ordered]
     if len(found) > len(shown):
         parts.append(f'<p class="quiet">and {fig.count(len(found) - len(shown), "more finding")} not shown here.</p>')
     return "\n".join(parts)

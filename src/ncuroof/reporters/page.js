@@ -63,6 +63,8 @@
     clearTimeout(waiting);
     waiting = setTimeout(() => { if (Math.abs(box.clientWidth - drawnWidth) > 8) draw(); }, 150);
   });
+  // Begin with the GPU that owns most time among those with something to draw.
+  if (gpuSelect) gpuSelect.value = String(Math.max(0, data.findIndex((gpu) => gpu.spec)));
   fillReports();
   draw();
 })();

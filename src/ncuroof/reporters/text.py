@@ -10,6 +10,7 @@ from ncuroof.reporters._groups import (
     FindingGroup,
     Row,
     condensed,
+    coverage,
     finding_groups,
     full_name,
     gpu_names,
@@ -143,8 +144,9 @@ def _verdicts(rows: list[Row], width: int) -> list[str]:
 def _findings(found: list[FindingGroup], groups: pl.DataFrame, options: RenderOptions, width: int) -> list[str]:
     if not found:
         return []
-    title = "Findings, most time at stake first"
-    lines = [paint(title, "bold", on=options.color)]
+    lines = [paint("Findings, most time at stake first", "bold", on=options.color)]
+    if share := coverage(found, groups):
+        lines.append(f"({share})")
     shown = found[: options.cap(SHOWN)]
     advised: set[tuple[str, str]] = set()
     for f in shown:
