@@ -121,9 +121,14 @@ def test_a_contradiction_is_unknown_and_says_what_it_is():
     assert gpus.match("NVIDIA H100 80GB HBM3", (8, 0)).kind == "unknown"
 
 
-def test_without_a_name_nothing_matches():
-    assert gpus.match(None, (9, 0), 132, 80 * GIB).kind == "unknown"
+def test_without_a_name_nothing_is_exact():
+    """CC 9.0, 132 SMs, 80 GiB: H100 SXM or H800. Even one candidate is no match: the table is not complete."""
+    found = gpus.match(None, (9, 0), 132, 79.2 * GIB)
+    assert found.kind == "ambiguous"
+    assert {gpu.id for gpu in found.candidates} == {"h100-sxm5-80gb", "h800-sxm-80gb"}
+    assert gpus.match(None, (10, 0), 148).kind == "ambiguous"
     assert gpus.match("", (9, 0)).kind == "unknown"
+    assert gpus.match(None, (9, 0), 7).kind == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ Data, not code: ``variants/*.toml`` (one row per product), ``architectures.toml`
 
 from __future__ import annotations
 
-from ncuroof.gpus.architectures import Architecture, architecture, architectures
+from ncuroof.gpus.architectures import Architecture, architecture, architectures, shared
 from ncuroof.gpus.matching import Match, find, match
 from ncuroof.gpus.measured import MeasuredGpu, MeasuredPeak, measured
 from ncuroof.gpus.table import Gpu, variants
@@ -22,5 +22,6 @@ __all__ = [
     "find",
     "match",
     "measured",
+    "shared",
     "variants",
 ]

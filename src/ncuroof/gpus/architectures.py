@@ -12,7 +12,7 @@ from ncuroof.gpus import _toml
 from ncuroof.tables import PATHS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 KEYS = (
     "cc", "class", "names", "rates", "fp16_accumulate", "legacy_mma", "memory_attributes", "source", "verified",
@@ -94,9 +94,14 @@ def architecture(cc: tuple[int, int] | None, gpu_name: str | None) -> Architectu
     for row in rows:
         if not row.names or (gpu_name and any(name.search(gpu_name) for name in row.names)):
             return row
-    if len(rows) == 1:
-        return rows[0]
+    return shared(rows)
+
+
+def shared(rows: Sequence[Architecture]) -> Architecture:
+    """What holds for all of these classes of one compute capability: the rates on which they agree."""
     first = rows[0]
+    if len(rows) == 1:
+        return first
     agreed = {p: r for p, r in first.rates.items() if all(row.rates.get(p) == r for row in rows)}
     label = f"CC {first.cc[0]}.{first.cc[1]}, product class unknown"
     source = "rates on which all product classes agree"

@@ -59,7 +59,8 @@ def match(
     """The variant of a device.
 
     Args:
-        gpu_name: as the driver gives it; without a name nothing matches.
+        gpu_name: as the driver gives it. Without a name nothing is exact, because the table does not hold every GPU;
+            variants that fit compute capability and SM count are candidates.
         cc: compute capability.
         sm_count: SMs.
         dram_size_bytes: DRAM size in byte as the driver gives it (up to 12 % below the nominal size).
@@ -67,18 +68,12 @@ def match(
     An argument that is None excludes nothing; one that contradicts a variant excludes it.
     """
     if not gpu_name:
-        return Match("unknown", None, (), "the report names no GPU")
+        return _nameless(cc, sm_count, dram_size_bytes)
     name = plain_name(gpu_name)
     named = [gpu for gpu in variants() if any(p.fullmatch(name) for p in gpu.names)]
     if not named:
         return Match("unknown", None, (), f"no GPU of the table is called {gpu_name}")
-    left = [
-        gpu
-        for gpu in named
-        if (cc is None or gpu.cc is None or gpu.cc == cc)
-        and (sm_count is None or gpu.sms == sm_count)
-        and (dram_size_bytes is None or MEMORY_LOW <= dram_size_bytes / gpu.memory_bytes <= MEMORY_HIGH)
-    ]
+    left = [gpu for gpu in named if _fits(gpu, cc, sm_count, dram_size_bytes)]
     if len(left) == 1:
         return Match("exact", left[0], (), f"{gpu_name} is {left[0].name}")
     if left:
@@ -91,6 +86,26 @@ def match(
         *([f"{dram_size_bytes / 2**30:.1f} GiB"] if dram_size_bytes is not None else []),
     ]
     return Match("unknown", None, (), f"{gpu_name} with {', '.join(facts)} is none of: {names}")
+
+
+def _fits(gpu: Gpu, cc: tuple[int, int] | None, sm_count: int | None, dram_size_bytes: float | None) -> bool:
+    """Whether nothing that is known contradicts a variant."""
+    return (
+        (cc is None or gpu.cc is None or gpu.cc == cc)
+        and (sm_count is None or gpu.sms == sm_count)
+        and (dram_size_bytes is None or MEMORY_LOW <= dram_size_bytes / gpu.memory_bytes <= MEMORY_HIGH)
+    )
+
+
+def _nameless(cc: tuple[int, int] | None, sm_count: int | None, dram_size_bytes: float | None) -> Match:
+    if cc is None or sm_count is None:
+        return Match("unknown", None, (), "the report names no GPU")
+    fitting = tuple(gpu for gpu in variants() if gpu.cc == cc and _fits(gpu, cc, sm_count, dram_size_bytes))
+    if not fitting:
+        return Match("unknown", None, (), f"the report names no GPU, and none of the table has {sm_count} SMs")
+    names = ", ".join(gpu.name for gpu in fitting)
+    reason = f"the report names no GPU; CC {cc[0]}.{cc[1]} and {sm_count} SMs fit {names}"
+    return Match("ambiguous", None, fitting, reason)
 
 
 def tokens(text: str) -> tuple[str, ...]:

@@ -149,9 +149,11 @@ def _put_rates(result: dict[str, object], row: Mapping[str, object], candidates:
     cc = (int(str(major)), int(str(minor))) if major is not None and minor is not None else None
     if cc is None and candidates and all(gpu.cc == candidates[0].cc for gpu in candidates):
         cc = candidates[0].cc
-    # The driver's name decides; the table's own name helps where a report holds a short form such as "T4".
-    name = " ".join(str(n) for n in (row["gpu_name"], *(g.driver_name for g in candidates)) if n)
-    known = gpus.architecture(cc, name or None)
+    # The candidates decide, because a report may hold a short form such as "T4"; else the name itself.
+    classes = [known for g in candidates if (known := gpus.architecture(g.cc, g.driver_name))]
+    distinct = list({known.product_class: known for known in classes}.values())
+    name = row["gpu_name"]
+    known = gpus.shared(distinct) if distinct else gpus.architecture(cc, None if name is None else str(name))
     if known:
         for path, rate in known.rates.items():
             result[f"rate_{path}"] = float(rate)
