@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent / "sample_reports"
 METRICS = {
     "duration_us": ("gpu__time_duration.sum", 1e3),
     "dram_bytes": ("dram__bytes.sum", 1.0),
-    "bf16_tensor_ops": ("sm__ops_path_tensor_src_bf16.sum", 1.0),
+    "bf16_tensor_ops": ("sm__ops_path_tensor_src_bf16_dst_fp32.sum", 1.0),
 }
 """Column of figures.csv to the metric that stands for it, and the factor into the metric's base unit."""
 

@@ -151,16 +151,15 @@ def explain(paths: Sequence[str | Path], kernel: str, options: LoadOptions | Non
         if item.stored:
             msg = "--explain needs the report itself; tables that were ingested hold the outcome only"
             raise UsageError(msg)
-        _, chunks = _open_report(item, options or LoadOptions(), metrics.required_metrics())
-        for chunk in chunks:
-            named = pl.col("kernel_name").str.contains(kernel, literal=True) | pl.col("kernel_demangled").str.contains(
-                kernel, literal=True
-            )
-            fits = pl.col("result_index") == int(kernel) if kernel.isdecimal() else named
-            found = chunk.launches.filter(fits.fill_null(value=False)).head(1)
-            if not found.is_empty():
-                return _explained(found, chunk.metrics)
-            names += chunk.launches["kernel_name"].drop_nulls().unique(maintain_order=True).to_list()
+        try:
+            found, seen = _find(item, kernel, options or LoadOptions())
+        except UnrecognisedError:
+            if item.explicit:
+                raise
+            continue
+        if found:
+            return found
+        names += seen
     if errors:
         raise errors[0]
     some = ", ".join(list(dict.fromkeys(names))[:10])
@@ -168,10 +167,26 @@ def explain(paths: Sequence[str | Path], kernel: str, options: LoadOptions | Non
     raise UsageError(msg)
 
 
-def _explained(launch: pl.DataFrame, rows: pl.DataFrame) -> str:
+def _find(item: _Input, kernel: str, options: LoadOptions) -> tuple[str, list[str]]:
+    """The explanation of the first launch of an input that fits (empty if none does), and the names it holds."""
+    names: list[str] = []
+    _, chunks = _open_report(item, options, metrics.required_metrics())
+    for chunk in chunks:
+        named = pl.col("kernel_name").str.contains(kernel, literal=True) | pl.col("kernel_demangled").str.contains(
+            kernel, literal=True
+        )
+        fits = pl.col("result_index") == int(kernel) if kernel.isdecimal() else named
+        found = chunk.launches.filter(fits.fill_null(value=False)).head(1)
+        if not found.is_empty():
+            return _explained(found, chunk.metrics), []
+        names += chunk.launches["kernel_name"].drop_nulls().unique(maintain_order=True).to_list()
+    return "", names
+
+
+def _explained(launch: pl.DataFrame, chunk: Chunk) -> str:
     index, source, name = launch.select("result_index", "source", "kernel_name").row(0)
-    own = rows.filter(pl.col("result_index") == index)
-    return f"{source}, result {index}: {name}\n\n" + metrics.render(metrics.explain(launch, own))
+    own = chunk.metrics.filter(pl.col("result_index") == index)
+    return f"{source}, result {index}: {name}\n\n" + metrics.render(metrics.explain(launch, own, chunk.instances))
 
 
 def _nothing(paths: Sequence[str | Path]) -> NothingMeasuredError:
@@ -335,7 +350,7 @@ class _Reading:
 
 
 def _build(chunks: Sequence[Chunk]) -> pl.DataFrame:
-    return metrics.build_kernels(pl.concat(c.launches for c in chunks), pl.concat(c.metrics for c in chunks))
+    return metrics.kernels_from(chunks)
 
 
 def _open_report(item: _Input, options: LoadOptions, want: frozenset[str] | None) -> tuple[RawReport, Iterator[Chunk]]:
