@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof import inputs, metrics, readers, roofline, roofs, rules, store, tables, workloads
+from ncuroof import inputs, metrics, nsight, readers, roofline, roofs, rules, store, tables, workloads
 from ncuroof.errors import InputError, NothingMeasuredError, UnrecognisedError, UsageError
 from ncuroof.model import Analysis, Dataset, Note, Source
 
@@ -92,7 +92,8 @@ def analyze(dataset: Dataset, config: Config) -> Analysis:
     kernels = roofs.attach(dataset.kernels, order=config.roof_order, roofs_file=config.roofs_file)
     placed = roofline.place(kernels.with_row_index("row"))
     outcome = rules.run(placed, config)
-    return Analysis(placed, outcome.findings, outcome.skips, dataset, outcome.judged)
+    found, alone = nsight.add(placed, outcome.findings, dataset.rules, config.nsight)
+    return Analysis(placed, found, outcome.skips, dataset, outcome.judged, alone)
 
 
 def ingest(paths: Sequence[str | Path], target: Path, options: LoadOptions | None = None) -> Dataset:
@@ -178,7 +179,7 @@ def _find(item: _Input, kernel: str, options: LoadOptions) -> tuple[str, list[st
         fits = pl.col("result_index") == int(kernel) if kernel.isdecimal() else named
         found = chunk.launches.filter(fits.fill_null(value=False)).head(1)
         if not found.is_empty():
-            return _explained(found, chunk.metrics), []
+            return _explained(found, chunk), []
         names += chunk.launches["kernel_name"].drop_nulls().unique(maintain_order=True).to_list()
     return "", names
 
