@@ -77,11 +77,14 @@ class Chunk:
         metrics: one row per result and metric, columns :data:`ncuroof.tables.METRICS` in that order
             (``metric`` and ``unit`` may be Categorical or Enum instead of String; row order is free).
         rules: Nsight Compute's own rule results, columns :data:`ncuroof.tables.NSIGHT_RULES`.
+        instances: values per opcode, where the format stores them: one row per result, metric and opcode, columns
+            source_sha256, result_index, metric, instance (String) and value (Float64).
     """
 
     launches: pl.DataFrame
     metrics: pl.DataFrame
     rules: pl.DataFrame
+    instances: pl.DataFrame | None = None
 
 
 @dataclass
@@ -139,6 +142,8 @@ class Analysis:
         skips: per rule, the kernels it could not judge.
         dataset: where it came from.
         judged: per rule that ran, the number of kernels it judged.
+        nsight: what Nsight Compute's own rules found and none of ours speaks of: columns
+            :data:`ncuroof.tables.ANOMALIES`. None where these are among the findings, or were not looked at.
     """
 
     kernels: pl.DataFrame
@@ -146,3 +151,4 @@ class Analysis:
     skips: tuple[Skip, ...]
     dataset: Dataset
     judged: dict[str, int] = field(default_factory=dict)
+    nsight: pl.DataFrame | None = None

@@ -39,7 +39,7 @@ def read(path: Path) -> Report:
     reader, why = readers.choose(file)
     chunks = list(reader.read(file, why, None).chunks)
     launches, rows = pl.concat([c.launches for c in chunks]), pl.concat([c.metrics for c in chunks])
-    return Report(launches, rows, metrics.build_kernels(launches, rows))
+    return Report(launches, rows, metrics.kernels_from(chunks))
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ncuroof.metrics import build_kernels
+
 near = pytest.approx
 
 
@@ -142,7 +144,7 @@ def test_cc_8_9(report):
     assert k["dram_bytes"] == 67157760 + 34424960
     assert k["l2_bytes"] == 18874368 * 32
     assert k["l2_fabric_bytes"] is None
-    assert k["flop_fp32"] is None
+    assert (k["flop_fp32"], k["flop_fp32_source"]) == (0, "sass")  # a transpose: no addition, no product
     assert k["sm_cycles"] == exactly(599300992 / 512)  # smsp__cycles_elapsed.sum ÷ (128 × 4)
     assert k["l2_hit_pct"] == exactly(88.90099607518462)
 
@@ -163,8 +165,10 @@ def test_cc_10_0(report):
     """B200, a product with a vector in NVFP4 on CUDA cores: packed FP16 work, and a DRAM percentage that reads high."""
     k = report("jIab-b__nvfp4_gemv-kernel").kernel(0)
     cycles = 70012.14864864865
-    raw = 2 * 1467.7516685810704 + 2 * 1976.971635231646 + 4 * 1602.5451891650464
-    assert k["flop_fp16_vector"] == exactly(raw * cycles)  # 931,135,488
+    # Of the counter's 1467.75 × 70,012.1 = 102,760,448 half additions, 88,080,384 are HADD2.F32 conversions.
+    assert k["fp16_add"] == 102760448 - 88080384
+    products = (2 * 1976.971635231646 + 4 * 1602.5451891650464) * cycles
+    assert k["flop_fp16_vector"] == exactly(2 * 14680064 + products)
     assert k["flop_fp32"] == exactly((914.0685614600864 + 209.67880979729577) * cycles)
     assert k["dram_bytes"] == 132171264 + 3927552
     # gpu__dram_throughput says 31.80 %; the bytes are 27.60 % of the peak 1920 × 3.9907 GHz.
@@ -209,13 +213,18 @@ def test_golden_t4_wmma_gemm_4096(kernel_of):
     assert k["flop_fp16"] / k["duration_s"] == near(1.405e12, rel=1e-3)
 
 
-def test_int8_product_of_384_from_activity(report):
-    """A100, CUTLASS INT8 product of 384³ without operation counters: the tensor pipe's activity gives 2·384³."""
-    k = report("panjd123__cutlass__report-s8.").kernel(0)
+def test_int8_product_of_384_from_instructions_and_from_activity(report):
+    """A100, CUTLASS INT8 product of 384³ without operation counters: two ways to the same 2·384³."""
+    source = report("panjd123__cutlass__report-s8.")
+    k = source.kernel(0)
+    # 13,824 IMMA.16832.S8.S8.SAT × 2·16·8·32
+    assert k["op_int8"] == 2 * 384**3
+    assert (k["op_int8_source"], k["tensor_family"]) == ("sass", "imma")
+    assert k["flop_fp16"] == 0
     # 2.853186 % of 4096 a cycle and SM × 108 SMs × 8,972.43 cycles = 113,246,208
-    assert k["op_int8"] == near(2 * 384**3, rel=1e-6)
-    assert k["op_int8_source"] == "estimated"
-    assert k["flop_fp16"] is None
+    estimate = build_kernels(source.launches, source.metrics).row(0, named=True)
+    assert estimate["op_int8"] == near(2 * 384**3, rel=1e-6)
+    assert (estimate["op_int8_source"], estimate["flop_fp16"]) == ("estimated", None)
     assert k["peak_op_s_int8"] == exactly(4096 * 108 * 1054091391.6736286)
 
 

@@ -9,12 +9,16 @@ import numpy as np
 import polars as pl
 
 from ncuroof import tables
-from ncuroof.metrics import functions
+from ncuroof.metrics import functions, opcodes
 from ncuroof.metrics.catalogue import INHERIT, Candidate, Quantity, Term, quantities, required_metrics
 from ncuroof.metrics.matrix import scatter, scatter_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from ncuroof.model import Chunk
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
@@ -74,10 +78,10 @@ class Context:
         return values if np.isfinite(values).any() else None
 
 
-def context(launches: pl.DataFrame, metrics: pl.DataFrame) -> Context:
+def context(launches: pl.DataFrame, metrics: pl.DataFrame, instances: pl.DataFrame | None = None) -> Context:
     """The context of a set of launches, with nothing evaluated yet."""
     wanted = required_metrics()
-    numbers = scatter(launches, metrics, wanted)
+    numbers = scatter(launches, metrics, wanted) | opcodes.counts(launches, instances)
     texts = scatter_text(
         launches, metrics, [t.name for q in quantities() if q.is_text for c in q.candidates for t in c.add]
     )
@@ -198,9 +202,9 @@ def _evaluate_text(quantity: Quantity, of: Context) -> None:
     of.chosen[quantity.name] = chosen
 
 
-def evaluated(launches: pl.DataFrame, metrics: pl.DataFrame) -> Context:
+def evaluated(launches: pl.DataFrame, metrics: pl.DataFrame, instances: pl.DataFrame | None = None) -> Context:
     """The context with every quantity evaluated."""
-    of = context(launches, metrics)
+    of = context(launches, metrics, instances)
     with np.errstate(all="ignore"):
         for quantity in quantities():
             evaluate(quantity, of)
@@ -208,23 +212,41 @@ def evaluated(launches: pl.DataFrame, metrics: pl.DataFrame) -> Context:
 
 
 def _source_series(quantity: Quantity, of: Context) -> pl.Series:
-    labels = pl.Series(f"{quantity.name}_source", [*of.labels, None], dtype=pl.String)
     numbers = of.sources[quantity.name]
-    return labels.gather(np.where(numbers < 0, len(of.labels), numbers))
+    labels = np.array([*of.labels, None], dtype=object)  # -1 is the last
+    name = f"{quantity.name}_source"
+    if of.size > 1 and (numbers == numbers[0]).all():
+        return pl.Series(name, labels[numbers[:1]].tolist(), dtype=pl.String).new_from_index(0, of.size)
+    return pl.Series(name, labels[numbers].tolist(), dtype=pl.String)
 
 
-def build_kernels(launches: pl.DataFrame, metrics: pl.DataFrame) -> pl.DataFrame:
+def kernels_from(chunks: Sequence[Chunk]) -> pl.DataFrame:
+    """The kernels table of any number of chunks, of one report or many; see :func:`build_kernels`."""
+    if not chunks:
+        return tables.empty(kernel_columns())
+    mixed = len({chunk.metrics.schema["metric"] for chunk in chunks}) > 1
+    text = pl.col("metric", "unit").cast(pl.String)
+    instances = [chunk.instances for chunk in chunks if chunk.instances is not None]
+    return build_kernels(
+        pl.concat([chunk.launches for chunk in chunks]),
+        pl.concat([chunk.metrics.with_columns(text) if mixed else chunk.metrics for chunk in chunks]),
+        pl.concat(instances) if instances else None,
+    )
+
+
+def build_kernels(launches: pl.DataFrame, metrics: pl.DataFrame, instances: pl.DataFrame | None = None) -> pl.DataFrame:
     """The kernels table of some launches.
 
     Args:
         launches: columns :data:`ncuroof.tables.LAUNCHES`, one row per result.
         metrics: columns :data:`ncuroof.tables.METRICS`; only names in :func:`required_metrics` are looked at.
+        instances: values per opcode, as :class:`ncuroof.model.Chunk` has them.
 
     Returns:
         The launches in their order with the columns of :func:`kernel_columns`: one per quantity in SI base units, null
         where unknown, and the source of each that can be obtained in more than one way.
     """
-    of = evaluated(launches, metrics)
+    of = evaluated(launches, metrics, instances)
     found: list[pl.Series] = []
     for quantity in quantities():
         if quantity.hidden:

@@ -30,6 +30,9 @@ PHANTOM_CHIPS = (80, 87, 90)
 PHANTOM_PCT = 5.0
 """Activity below this on those chips is no sign of tensor work: 2 to 4 % on plain elementwise kernels."""
 
+LEGACY_FAMILIES = ("hmma", "imma", "bmma")
+"""Opcode families of mma.sync."""
+
 INTEGER_SHARE = 0.5
 """Share of the pipe's activity from which the integer or FP64 part names the path."""
 
@@ -140,13 +143,8 @@ def _rates(of: Context, path: str) -> Floats | None:
     found = np.full(of.size, np.nan)
     for row in rows:
         chip = _chip(int(of.cc[row]), names[row])
-        if chip is None:
-            continue
-        rate = chip.rates.get(path)
-        if said[row].fp16_accumulate:
-            rate = chip.fp16_accumulate.get(path, rate)
-        if _legacy(of, row, said[row]):
-            rate = chip.legacy_mma.get(path, rate)
+        legacy = _legacy(of, row, said[row])
+        rate = _rate(chip, path, legacy=legacy, fp16_accumulate=said[row].fp16_accumulate)
         if rate is not None:
             found[row] = rate
     return found
@@ -187,10 +185,47 @@ def tensor_from_instructions(of: Context, candidate: Candidate) -> Floats | None
 
 
 def tensor_rate_peak(of: Context, candidate: Candidate) -> Floats | None:
-    """Peak that goes with an estimate: dense rate of the instruction used × SMs × clock."""
+    """Dense rate of the instructions used × SMs × clock, for work that comes without a peak of the report's own.
+
+    That is work estimated or counted by opcode: mma.sync is judged by its own rate there too.
+    """
     path = candidate.args["path"]
-    rates = _rates(of, path)
-    if rates is None:
+    column = tensor.work_column(path)
+    without = np.isin(of.sources[column], [of.label("estimated"), of.label("sass")]) & (of.values[column] > 0)
+    if not without.any():
         return None
-    estimated = of.sources[tensor.work_column(path)] == of.label("estimated")
-    return np.where(estimated, rates * of.values["sm_count"] * of.values["sm_hz"], np.nan)
+    names, said, hinted = of.launches["gpu_name"].to_list(), hints(of), of.values["path_hint"]
+    half = _work(of, f"{column}_acc_fp16") > _work(of, f"{column}_acc_fp32")
+    rates = np.full(of.size, np.nan)
+    for row in np.flatnonzero(without).tolist():
+        counted = of.source(column, row) == "sass"
+        if not counted and hinted[row] != path:
+            continue
+        legacy = _legacy_by_work(of, path, row) if counted else _legacy(of, row, said[row])
+        fp16 = bool(half[row]) if counted else said[row].fp16_accumulate
+        rate = _rate(_chip(int(of.cc[row]), names[row]), path, legacy=legacy, fp16_accumulate=fp16)
+        rates[row] = np.nan if rate is None else rate
+    peaks: Floats = rates * of.values["sm_count"] * of.values["sm_hz"]
+    return peaks
+
+
+def _work(of: Context, column: str) -> Floats:
+    work: Floats = np.nan_to_num(of.values.get(column, np.zeros(of.size)))
+    return work
+
+
+def _legacy_by_work(of: Context, path: str, row: int) -> bool:
+    """Whether most of a path's counted work was done by mma.sync instructions."""
+    done = {part: _work(of, tensor.part_work(part))[row] for part, t in tensor.parts().items() if t.path == path}
+    old = sum(work for part, work in done.items() if tensor.family(part) in LEGACY_FAMILIES)
+    return bool(2 * old > sum(done.values()))
+
+
+def _rate(chip: gpus.Architecture | None, path: str, *, legacy: bool, fp16_accumulate: bool) -> float | None:
+    """Dense operations per SM and cycle of a kind of instruction."""
+    if chip is None:
+        return None
+    rate = chip.rates.get(path)
+    if fp16_accumulate:
+        rate = chip.fp16_accumulate.get(path, rate)
+    return chip.legacy_mma.get(path, rate) if legacy else rate

@@ -130,12 +130,15 @@ def _of_quantity(quantity: Quantity, of: Context) -> Explanation:
     )
 
 
-def explain(launch: pl.DataFrame, metrics: pl.DataFrame) -> tuple[Explanation, ...]:
+def explain(
+    launch: pl.DataFrame, metrics: pl.DataFrame, instances: pl.DataFrame | None = None
+) -> tuple[Explanation, ...]:
     """How each quantity of one kernel was obtained.
 
     Args:
         launch: its row of the launches table.
         metrics: the metrics table; rows of other results are passed over.
+        instances: values per opcode, as :class:`ncuroof.model.Chunk` has them.
 
     Returns:
         One entry per quantity, intermediates (``_…``) included, each after those it is built from.
@@ -146,7 +149,7 @@ def explain(launch: pl.DataFrame, metrics: pl.DataFrame) -> tuple[Explanation, .
     if launch.height != 1:
         msg = f"explain takes one launch, not {launch.height}"
         raise ValueError(msg)
-    of = evaluated(launch, metrics)
+    of = evaluated(launch, metrics, instances)
     return tuple(_of_quantity(q, of) for q in quantities())
 
 

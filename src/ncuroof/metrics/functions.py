@@ -108,6 +108,9 @@ def _type_peak(of: Context, row: tensor.TensorType, *, halved: bool) -> Floats:
         return own
     work, used = _parallel([(of.values[tensor.part_work(p)], of.values[tensor.part_peak(p)]) for p in row.parts])
     fastest = np.fmax.reduce([of.values[tensor.part_peak(p)] for p in row.parts])
+    # Where the type has one opcode family on the chip, its own peak is that family's.
+    single = (of.cc < 90) | (of.cc >= 120)
+    used = np.where(np.isfinite(used) | ~single, used, own)
     return np.where(work > 0, used, np.where(np.isfinite(fastest), fastest, own))
 
 
@@ -120,7 +123,7 @@ def tensor_peak(of: Context, candidate: Candidate) -> Floats | None:
     work, used = _parallel([(of.values[t.work], peaks[t.name]) for t in apart])
     for row in together:
         whole = np.nan_to_num(of.values[row.work])
-        used = np.where(whole > 0, peaks[row.name], used)
+        used = np.where((whole > 0) & np.isfinite(peaks[row.name]), peaks[row.name], used)
         work = np.maximum(work, whole)
     idle = np.full(of.size, np.nan)
     for row in (*apart, *together):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PREFIX = "sm__ops_path_tensor_"
+OPCODES = "sass__inst_executed_per_opcode_with_modifier_all"
 INTEGER_PATHS = ("int8", "int4", "int1")
 HALVED = "report (sparse÷2)"
 """Source label of a dense peak worked out as half of an aggregate's, which is sparse."""
@@ -115,7 +116,11 @@ def _work_of_part(part: str) -> dict[str, Any]:
         "name": part_work(part),
         "unit": "op",
         "meaning": f"operations of {part}",
-        "candidates": [{"count": [PREFIX + part]}, {"count": _sparsity(part)}],
+        "candidates": [
+            {"count": [PREFIX + part]},
+            {"count": _sparsity(part)},
+            {"add": [f"opcode:{part}"], "source": "sass", "needs": [OPCODES], "cite": "opcodes.py"},
+        ],
     }
 
 
@@ -149,6 +154,16 @@ def _work_of_type(row: TensorType) -> dict[str, Any]:
         ]
         candidates.append({"add": terms, "source": "inherit", "cite": CITE})
     return {"name": row.work, "unit": "op", "meaning": f"operations of {row.name}", "candidates": candidates}
+
+
+def accumulated(path: str, accumulator: str) -> str:
+    """The column that holds the part of a path's work with that accumulator."""
+    return f"{work_column(path)}_acc_{accumulator}"
+
+
+def _accumulators(path: str) -> list[str]:
+    kinds = dict.fromkeys(t.accumulator for t in types() if t.path == path and t.accumulator)
+    return [f"@{accumulated(path, kind)}" for kind in kinds]
 
 
 def _path(path: str) -> Iterator[dict[str, Any]]:
@@ -193,9 +208,9 @@ def _path(path: str) -> Iterator[dict[str, Any]]:
             {
                 "function": "tensor_rate_peak",
                 "args": {"path": path},
-                "needs": ["@sm_hz", "@sm_count", f"@{work_column(path)}"],
+                "needs": ["@sm_hz", "@sm_count", f"@{work_column(path)}", "@path_hint", *_accumulators(path)],
                 "source": "rate×clock",
-                "cite": "dense rate of the chip for the instruction used, where the work is an estimate",
+                "cite": "dense rate of the chip for the instruction used, where the report has no peak of its own",
             },
         ],
     }
@@ -203,7 +218,7 @@ def _path(path: str) -> Iterator[dict[str, Any]]:
         terms = [[f"@{t.work}", 1.0, "optional"] for t in rows if t.accumulator == accumulator]
         if terms:
             yield {
-                "name": f"{work_column(path)}_acc_{accumulator}",
+                "name": accumulated(path, accumulator),
                 "unit": "FLOP",
                 "meaning": f"part of {work_column(path)} with {accumulator} accumulation; GeForce halves the FP32 rate",
                 "candidates": [{"add": terms, "source": "inherit"}],
