@@ -66,7 +66,7 @@ class LongTable:
         """The kernels of some whole records and of those kept back before; ``last`` says that no more follow."""
         if self._carry:
             records, self._carry = self._carry + records, b""
-        if not records.strip():
+        if not records or records.isspace():
             return None
         if not records.endswith(b"\n"):
             records += b"\n"

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof.readers._numbers import NULL_TEXTS
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ncuroof.readers._csv_header import Header
 
@@ -20,6 +18,7 @@ def parse(
     columns: Iterable[int],
     types: Mapping[int, pl.DataType] | None = None,
     row_index: str | None = None,
+    nulls: Sequence[str] = (),
 ) -> pl.DataFrame:
     """Some columns of whole records, named ``c<number>``.
 
@@ -27,7 +26,8 @@ def parse(
         records: one record per line, no titles.
         header: the titles.
         columns: numbers of the columns to read; fields that a record lacks are null.
-        types: types of the columns that are no text; with it, spellings of "no value" are null everywhere.
+        types: types of the columns that are no text.
+        nulls: texts that become null in every column; each one costs time at every field.
         row_index: name of a column with each record's number, if wanted.
 
     Raises:
@@ -43,7 +43,7 @@ def parse(
         schema_overrides={f"c{i}": types.get(i, pl.String()) for i in range(header.width)},
         infer_schema_length=0,
         columns=[f"c{i}" for i in picked] if len(picked) < header.width else None,
-        null_values=list(NULL_TEXTS) if types else None,
+        null_values=list(nulls) or None,
         truncate_ragged_lines=True,
         encoding="utf8-lossy",
         row_index_name=row_index,

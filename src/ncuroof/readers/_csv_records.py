@@ -54,11 +54,14 @@ class Records:
             block = self._without_cut(block)
         if not block:
             return b""
+        text = np.frombuffer(block, np.uint8)
         if self.header.quoted and block[0] == _QUOTE:
-            lines = block.count(b"\n") - block.endswith(b"\n") + 1
-            if block.count(b'\n"') == lines - 1 and block.count(b'"') % 2 == 0:
+            # NumPy, since bytes.count is several times slower for what is as frequent as quotes.
+            starts = np.flatnonzero(text == _NEWLINE) + 1
+            begins = text[starts[:-1] if len(starts) and starts[-1] == len(text) else starts]
+            if (begins == _QUOTE).all() and np.count_nonzero(text == _QUOTE) % 2 == 0:
                 return block
-        return self._sieve(block)
+        return self._sieve(block, text)
 
     def _without_cut(self, block: bytes) -> bytes:
         """The block without its last line, if that is not a whole record."""
@@ -78,9 +81,8 @@ class Records:
         self.cut = True
         return block[:start]
 
-    def _sieve(self, block: bytes) -> bytes:
+    def _sieve(self, block: bytes, text: np.ndarray) -> bytes:
         """The slow way, for blocks in which not every line is a record."""
-        text = np.frombuffer(block, np.uint8)
         ends = np.flatnonzero(text == _NEWLINE) + 1
         if not len(ends) or ends[-1] != len(text):
             ends = np.append(ends, len(text))

@@ -12,14 +12,13 @@ from ncuroof.readers import _numbers
 from ncuroof.readers._csv_header import Header, split_record
 from ncuroof.readers._csv_parse import parse
 from ncuroof.readers._display_names import is_metric_name, metric_name
-from ncuroof.readers._reading import GPU_NAME, Reading, launches, metric_rows, stack
+from ncuroof.readers._melt import Melter
+from ncuroof.readers._reading import GPU_NAME, Reading, launches, metric_rows
 from ncuroof.readers._units import base_unit, counts_whole
-from ncuroof.tables import NSIGHT_RULES, empty
+from ncuroof.tables import METRICS, NSIGHT_RULES, empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
 _SAMPLE_BYTES = 4 << 20
 _SAMPLE_ROWS = 200
@@ -40,7 +39,6 @@ _IDENTITY = (
     "function",
     "mangled",
 )
-_NUMBER_TYPES = (pl.Float64, pl.UInt64)
 
 
 class WideTable:
@@ -54,24 +52,28 @@ class WideTable:
         self._format = _numbers.NumberFormat(".", ",")
         self._columns: list[int] = []
         self._types: dict[int, pl.DataType] = {}
-        self._names = pl.Series([], dtype=pl.String)
-        self._units = pl.Series([], dtype=pl.String)
-        self._factors: NDArray[np.float64] = np.empty(0)
+        self._nulls: list[str] = []
+        self._melter: Melter | None = None
+        self._gpu: str | None = None
 
-    def feed(self, records: bytes, *, last: bool) -> Chunk | None:  # noqa: ARG002  the same interface as LongTable
+    def feed(self, records: bytes, *, last: bool) -> Chunk | None:
         """The kernels of some whole records."""
         if not self._started:
             records = self._start(records)
-        if not records.strip():
+        if not records or records.isspace():
             return None
         frame = self._parse(records)
-        identity = self.header.at
-        if "id" in identity:
-            frame = frame.filter(pl.col(f"c{identity['id']}").str.contains(r"^\s*\d[\d.,' ]*$"))
-        else:
-            name = next(f"c{identity[k]}" for k in ("kernel", "function", "shown_name") if k in identity)
-            frame = frame.filter(pl.col(name).is_not_null() & (pl.col(name) != ""))
+        good = self._is_record(frame)
+        if not good.all():
+            frame = frame.filter(good)
         return self._chunk(frame) if frame.height else None
+
+    def _is_record(self, frame: pl.DataFrame) -> pl.Series:
+        """Which rows are records: their id is a number, or they name a kernel."""
+        at = self.header.at
+        if "id" in at:
+            return frame[f"c{at['id']}"].str.contains(r"^\s*\d[\d.,' ]*$").fill_null(False)
+        return frame[next(f"c{at[k]}" for k in ("kernel", "function", "shown_name") if k in at)].fill_null("") != ""
 
     def _start(self, records: bytes) -> bytes:
         """Take the row of units, decide number format and column types; gives back the records without that row."""
@@ -91,7 +93,7 @@ class WideTable:
         columns: list[tuple[int, str, str | None, float]] = []
         want = self.reading.want
         for column, title, own in self.header.metrics:
-            unit = own if own else units.get(column, "").strip()
+            unit = own or units.get(column, "").strip()
             name = title
             if not is_metric_name(title):
                 known = metric_name(None, None, title, unit, None)
@@ -103,45 +105,60 @@ class WideTable:
                 columns.append((column, name, base, factor))
         columns = _last_of_each(columns)
         self._columns = [c for c, _, _, _ in columns]
-        self._names = pl.Series([n for _, n, _, _ in columns], dtype=pl.String).cast(pl.Categorical)
-        self._units = pl.Series([u for _, _, u, _ in columns], dtype=pl.String)
-        self._factors = np.array([f for _, _, _, f in columns], np.float64)
-        evidence = _numbers.Evidence()
-        for column, title, own in self.header.metrics:
-            if f"c{column}" not in texts.columns:
-                continue
-            values = texts[f"c{column}"]
-            unit = own if own else units.get(column, "").strip()
-            if values.str.contains(r"\d[^\d]+\d").any():
-                whole, percent = counts_whole(title, unit), base_unit(unit)[0] == "%"
-                flags = [pl.Series([flag]).new_from_index(0, len(values)) for flag in (whole, percent)]
-                evidence = evidence + _numbers.gather(values, *flags)
-        self._format = self.reading.number_format(evidence, self._further)
-        self._types = {c: self._type_of(texts[f"c{c}"]) for c in self._columns if f"c{c}" in texts.columns}
+        names = [n for _, n, _, _ in columns]
+        self._melter = Melter(
+            [f"c{c}" for c in self._columns],
+            pl.Series(names, dtype=pl.String).cast(pl.Categorical),
+            pl.Series([u for _, _, u, _ in columns], dtype=pl.String).cast(pl.Categorical),
+            np.array([f for _, _, _, f in columns], np.float64),
+            # All metrics as they lie; a few kernel by kernel, which a pivot likes better.
+            "F" if want is None else "C",
+        )
+        if GPU_NAME in names:
+            self._gpu = f"c{self._columns[names.index(GPU_NAME)]}"
+        self._decide(texts, units)
         return records
 
     def _sample(self, records: bytes) -> pl.DataFrame:
         stop = min(len(records), _SAMPLE_BYTES)
         cut = records.rfind(b"\n", 0, stop) + 1 if stop < len(records) else len(records)
-        if not records[:cut].strip():
+        if not records or records.isspace():
             return pl.DataFrame()
         every = [c for c, _, _ in self.header.metrics]
         return self._read(records[: cut or len(records)], {}, every).head(_SAMPLE_ROWS)
 
-    def _type_of(self, sample: pl.Series) -> pl.DataType:
-        """How the parser may read a column at once: as numbers where the sample holds nothing else, else as text."""
-        values = sample.filter(sample.is_not_null() & ~sample.is_in(_numbers.NULL_TEXTS))
-        if not len(values):
-            return pl.String()
-        if values.str.contains(_PLAIN_INTEGER).all():
-            return pl.UInt64()
-        if self._format.decimal == "." and self._format.thousands != "." and values.str.contains(_PLAIN_FLOAT).all():
-            return pl.Float64()
-        return pl.String()
+    def _decide(self, texts: pl.DataFrame, units: dict[int, str]) -> None:
+        """Number format and column types, from a sample of the columns as texts."""
+        if not texts.height:
+            return
+        metrics = self.header.metrics
+        printed = [own or units.get(column, "").strip() for column, _, own in metrics]
+        flags = pl.DataFrame(
+            {
+                "column": pl.Series([column for column, _, _ in metrics], dtype=pl.UInt32),
+                "whole": [counts_whole(title, unit) for (_, title, _), unit in zip(metrics, printed, strict=True)],
+                "percent": [base_unit(unit)[0] == "%" for unit in printed],
+            }
+        )
+        values = pl.concat([texts[f"c{column}"].alias("v") for column, _, _ in metrics])
+        sample = flags.select(pl.all().repeat_by(texts.height).explode()).with_columns(values.alias("value"))
+        evidence = _numbers.gather(sample["value"], sample["whole"], sample["percent"])
+        self._format = self.reading.number_format(evidence, self._further)
+        null = pl.col("value").is_in(_numbers.NULL_TEXTS)
+        self._nulls = sample.filter(null & (pl.col("value") != ""))["value"].unique().sort().to_list() or ["n/a"]
+        held = sample.filter(pl.col("value").is_not_null() & ~null)
+        plain = held.group_by("column").agg(
+            pl.col("value").str.contains(_PLAIN_INTEGER).all().alias("integer"),
+            pl.col("value").str.contains(_PLAIN_FLOAT).all().alias("float"),
+        )
+        # How the parser may read a column at once: as numbers where the sample holds nothing else, else as text.
+        points = self._format.decimal == "."
+        for column, integer, real in plain.iter_rows():
+            self._types[column] = pl.UInt64() if integer else pl.Float64() if real and points else pl.String()
 
     def _read(self, records: bytes, types: dict[int, pl.DataType], columns: list[int]) -> pl.DataFrame:
         identity = set(self.header.at.values()) | set(self.header.nvtx)
-        return parse(records, self.header, identity | set(columns), types)
+        return parse(records, self.header, identity | set(columns), types, nulls=self._nulls if types else ())
 
     def _parse(self, records: bytes) -> pl.DataFrame:
         if self._types:
@@ -153,41 +170,14 @@ class WideTable:
 
     def _chunk(self, frame: pl.DataFrame) -> Chunk:
         index = self.reading.take(frame.height)
-        parts = []
-        numbers = [i for i, c in enumerate(self._columns) if frame.schema[f"c{c}"] == pl.Float64]
-        integers = [i for i, c in enumerate(self._columns) if frame.schema[f"c{c}"] == pl.UInt64]
-        texts = [i for i, c in enumerate(self._columns) if frame.schema[f"c{c}"] == pl.String]
-        if numbers:
-            parts.append(self._melt(frame, numbers, index, {}))
-        if integers:
-            exact = self._stack(frame, integers, pl.UInt64)
-            scaled = np.tile(self._factors[integers] != 1.0, frame.height)
-            parts.append(
-                self._melt(
-                    frame,
-                    integers,
-                    index,
-                    {"value_int": pl.select(pl.when(~pl.Series(scaled)).then(exact)).to_series()},
-                )
-            )
+        metrics = empty(METRICS)
         gpu = None
-        if texts:
-            stacked = self._stack(frame, texts, pl.String)
-            values, refused = _numbers.to_float(stacked, self._format)
+        if self._melter is not None and self._columns:
+            cells, refused = self._melter.melt(frame, index, self._format)
             self.reading.refused += refused
-            parts.append(
-                self._rows(
-                    values.to_numpy() * np.tile(self._factors[texts], frame.height),
-                    texts,
-                    index,
-                    {"text": _numbers.split_text(stacked, values)},
-                )
-            )
-        names = self._names.cast(pl.String).to_list()
-        if GPU_NAME in names:
-            column = frame[f"c{self._columns[names.index(GPU_NAME)]}"]
-            gpu = column if column.dtype == pl.String else None
-        metrics = stack(parts)
+            metrics = metric_rows(self.reading, cells)
+        if self._gpu is not None and frame[self._gpu].dtype == pl.String:
+            gpu = frame[self._gpu]
         return Chunk(launches(self.reading, self._identity(frame), index, gpu), metrics, empty(NSIGHT_RULES))
 
     def _identity(self, frame: pl.DataFrame) -> dict[str, pl.Series]:
@@ -200,35 +190,6 @@ class WideTable:
                 pl.concat_str([f"c{i}" for i in self.header.nvtx], separator=" ", ignore_nulls=True)
             ).to_series()
         return columns
-
-    def _melt(
-        self, frame: pl.DataFrame, places: list[int], index: pl.Series, more: dict[str, pl.Series]
-    ) -> pl.DataFrame:
-        """Number columns as metric rows, kernel by kernel."""
-        values = frame.select(f"c{self._columns[i]}" for i in places).to_numpy()
-        return self._rows((values * self._factors[places]).ravel(), places, index, more)
-
-    def _stack(self, frame: pl.DataFrame, places: list[int], dtype: type[pl.DataType]) -> pl.Series:
-        """Columns as one series, kernel by kernel."""
-        order = np.arange(frame.height * len(places)).reshape(len(places), frame.height).T.ravel()
-        whole = pl.concat([frame[f"c{self._columns[i]}"].alias("v").cast(dtype) for i in places], rechunk=True)
-        return whole.gather(order)
-
-    def _rows(
-        self, values: NDArray[np.float64], places: list[int], index: pl.Series, more: dict[str, pl.Series]
-    ) -> pl.DataFrame:
-        values[~np.isfinite(values)] = np.nan
-        which = np.tile(np.array(places, np.uint32), len(index))
-        frame = pl.DataFrame(
-            {
-                "result_index": np.repeat(index.to_numpy(), len(places)),
-                "metric": self._names.gather(which),
-                "value": pl.Series(values, nan_to_null=True),
-                "unit": self._units.gather(which),
-                **more,
-            }
-        )
-        return metric_rows(self.reading, frame)
 
 
 def _last_of_each(columns: list[tuple[int, str, str | None, float]]) -> list[tuple[int, str, str | None, float]]:

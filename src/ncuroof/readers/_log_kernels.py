@@ -128,7 +128,7 @@ class LogKernels:
         self._rule_indent = line.indent
         self._kernel.rules.append(self._rule)
 
-    def _on_blank(self, line: Line) -> None:  # noqa: ARG002
+    def _on_blank(self, line: Line) -> None:
         self._rule = None
 
     def _on_mark(self, line: Line) -> None:
@@ -262,7 +262,9 @@ def _sizes_and_gpu(kernels: list[_Kernel], who: dict[str, pl.Series]) -> pl.Seri
                 for given, one in zip(who[side].to_list(), kernels, strict=True)
             ]
             # The statistics hold the product of the three dimensions only: exact for launches with one.
-            who[side] = pl.Series([g if g is None or "," in g and " " in g else None for g in filled], dtype=pl.String)
+            who[side] = pl.Series(
+                [g if g is None or ("," in g and " " in g) else None for g in filled], dtype=pl.String
+            )
     names = [next((values[-1] for _, name, _, values in one.rows if name == GPU_NAME), None) for one in kernels]
     return pl.Series(names, dtype=pl.String) if any(names) else None
 

@@ -84,6 +84,7 @@ _NULLS = (
     "#div/0!",
     "#ref!",
 )
+_LONGEST_NULL = 32
 NULL_TEXTS: tuple[str, ...] = tuple(
     dict.fromkeys(
         f"{flag}{form}"
@@ -254,6 +255,15 @@ def to_float(texts: pl.Series, form: NumberFormat) -> tuple[pl.Series, int]:
     """
     values = texts
     refused = 0
+    numeric = values.str.contains(r"^\s*(?:\(!\)\s*)?[-+]?[.,]?\d")
+    if not numeric.any():
+        return pl.Series([None], dtype=pl.Float64).new_from_index(0, len(texts)), 0
+    if int(numeric.sum()) < len(texts) // 2:
+        # Mostly words (policies, lists of names): only the rest is worth the work.
+        places = numeric.fill_null(False).arg_true()
+        some, refused = to_float(texts.gather(places), form)
+        empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(texts))
+        return empty.scatter(places, some), refused
     if form.thousands:
         sep = _CLASS[form.thousands]
         found = values.str.contains(sep)
@@ -304,10 +314,14 @@ def is_null_text(texts: pl.Series) -> pl.Series:
 
 def split_text(texts: pl.Series, numbers: pl.Series) -> pl.Series:
     """The texts that are neither a number nor a spelling of "no value"; null elsewhere."""
-    open_ = numbers.is_null() & texts.is_not_null()
+    open_ = (numbers.is_null() & texts.is_not_null()).fill_null(False)
     if not open_.any():
         return pl.Series([None], dtype=pl.String).new_from_index(0, len(texts))
-    return pl.select(pl.when(open_ & ~is_null_text(texts)).then(texts)).to_series()
+    short = (open_ & (texts.str.len_bytes() <= _LONGEST_NULL)).arg_true()
+    nulls = short.filter(is_null_text(texts.gather(short)))
+    if len(nulls):
+        open_ = open_.scatter(nulls, False)
+    return pl.select(pl.when(open_).then(texts)).to_series()
 
 
 def number(text: str, form: NumberFormat) -> float | None:

@@ -17,7 +17,7 @@ DESCRIPTION = "CSV of ncu with a row per kernel and metric (--csv, details or --
 RANK = 51
 
 
-def recognises(head: bytes, name: str) -> str | None:  # noqa: ARG001  the name settles nothing
+def recognises(head: bytes, name: str) -> str | None:
     """By a header row with columns for metric name and value."""
     return recognise(head, ("long", "summary"))
 

@@ -17,7 +17,7 @@ DESCRIPTION = "CSV of ncu with a column per metric (--csv --page raw)"
 RANK = 52
 
 
-def recognises(head: bytes, name: str) -> str | None:  # noqa: ARG001  the name settles nothing
+def recognises(head: bytes, name: str) -> str | None:
     """By a header row with kernel names and columns titled with metric names."""
     return recognise(head, ("wide",))
 

@@ -52,7 +52,7 @@ _METRICS_NEEDED = 2
 _MOST_COLUMNS = 100_000
 
 
-def recognises(head: bytes, name: str) -> str | None:  # noqa: ARG001
+def recognises(head: bytes, name: str) -> str | None:
     """By rows whose first cells are titles of launches and names of metrics."""
     text = head_text(head)
     if text is None:

@@ -126,7 +126,7 @@ class _Table:
         return cells if len(line) > last else None
 
 
-def recognises(head: bytes, name: str) -> str | None:  # noqa: ARG001
+def recognises(head: bytes, name: str) -> str | None:
     """By the titles of its tables."""
     text = head_text(head)
     if text is None:
