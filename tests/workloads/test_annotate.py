@@ -62,6 +62,14 @@ def test_an_innermost_annotation_that_cannot_be_used_does_not_fall_back():
     assert "no valid JSON" in note.message
 
 
+def test_a_report_full_of_bad_annotations_gives_few_notes():
+    frame = kernels(*[("a", 1e-5, ranges(f"ncuroof:{{{i}")) for i in range(50)], source=["r.ncu-rep"] * 50)
+    _, notes = workloads.annotate_with_notes(frame)
+    assert len(notes) == 6
+    assert notes[-1].message.startswith("45 more")
+    assert {note.source for note in notes} == {"r.ncu-rep"}
+
+
 def test_launches_without_ranges_are_null():
     out, notes = workloads.annotate_with_notes(kernels(("a", 1e-5, None), ("b", 1e-5, []), ("c", 1e-5, ranges("x"))))
     assert out["op"].null_count() == 3

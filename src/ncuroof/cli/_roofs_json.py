@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncuroof.cli._roofs_text import roofline
 from ncuroof.roofs.comparison import Roofline, crossing
+from ncuroof.tables import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +24,6 @@ def document(
     pairs: bool,
 ) -> dict[str, Any]:
     """GPUs with their roofs; with ``pairs`` also rooflines and crossings of all pairs, per path."""
-    from ncuroof.tables import PATHS
-
     result: dict[str, Any] = {
         "gpus": [
             gpu_of(gpu, [r for r in mine if not paths or r.path in (None, *paths)])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ncuroof.roofs import known, units
 from ncuroof.roofs.comparison import Roofline, crossing
+from ncuroof.tables import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,8 +96,6 @@ def detail(gpu: Gpu, own: Sequence[Roof]) -> list[str]:
 
 
 def _rank(roof: Roof) -> tuple[int, int]:
-    from ncuroof.tables import PATHS
-
     sources = known.TABLE_ORDER
     return (PATHS.index(roof.path) if roof.path else -1, sources.index(roof.source))
 

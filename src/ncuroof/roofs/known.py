@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from ncuroof import gpus
 from ncuroof.gpus.measured import CITATION, KINDS
 from ncuroof.model import Note
+from ncuroof.roofs import devices
+from ncuroof.roofs.attach import complete
 from ncuroof.roofs.record import Roof
 from ncuroof.tables import PATHS
 
@@ -97,10 +99,6 @@ def notes(kernels: pl.DataFrame) -> list[Note]:
     Args:
         kernels: the kernels table; device columns as in :data:`ncuroof.roofs.devices.KEYS`.
     """
-    # Polars is needed only here: `ncuroof roofs` and `ncuroof bound` start without it.
-    from ncuroof.roofs import devices  # noqa: PLC0415
-    from ncuroof.roofs.attach import complete  # noqa: PLC0415
-
     table, _ = devices.table(complete(kernels))
     texts = [text for text in table["device_note"].to_list() if text]
     return [

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 FROM_NVTX = "annotation"
 FROM_FILE = "file"
 
+MOST_NOTES = 5
+"""Notes on single annotations of one report, before they are only counted."""
+
 _NAMES = [column.name for column in tables.WORKLOAD]
 _SCHEMA = tables.schema(tables.WORKLOAD)
 
@@ -87,18 +90,27 @@ def _from_ranges(kernels: pl.DataFrame, notes: list[Note]) -> tuple[pl.DataFrame
         candidate = pl.Series("number", indices, dtype=pl.UInt32)
         text = text.zip_with(number.is_not_null(), label)
         number = number.zip_with(number.is_not_null(), candidate)
-    usable: list[Annotation | None] = []
-    for item in parsed:
-        if isinstance(item, Annotation):
-            usable.append(item)
-            if item.remark:
-                notes.append(Note("annotation-without-formula", f"An annotation gives no work: {item.remark}."))
-        else:
-            usable.append(None)
-            notes.append(Note("bad-annotation", f"An NVTX annotation cannot be used: {item}."))
-    table = _table([None, *(a.row() if a else None for a in usable)])
+    source = kernels["source"][0] if "source" in kernels.columns and kernels.height else ""
+    notes += _remarks(parsed, source or "")
+    table = _table([None, *(a.row() if isinstance(a, Annotation) else None for a in parsed)])
     rows = table[(number + 1).fill_null(0)]
     return rows, text
+
+
+def _remarks(parsed: list[Annotation | AnnotationError], source: str) -> list[Note]:
+    """Notes on annotations that give no work; a report full of them gives a few and a count."""
+    faults = [
+        Note("bad-annotation", f"An NVTX annotation cannot be used: {item}.", source)
+        if isinstance(item, AnnotationError)
+        else Note("annotation-without-formula", f"An annotation gives no work: {item.remark}.", source)
+        for item in parsed
+        if isinstance(item, AnnotationError) or item.remark
+    ]
+    distinct = list(dict.fromkeys(faults))
+    if len(distinct) > MOST_NOTES:
+        more = f"{len(distinct) - MOST_NOTES} more NVTX annotations cannot be used or give no work."
+        return [*distinct[:MOST_NOTES], Note("bad-annotation", more, source)]
+    return distinct
 
 
 def _parse_all(
