@@ -242,7 +242,8 @@ def _kernels(groups: pl.DataFrame, found: Mapping[int, Sequence[FindingGroup]], 
     if not rows:
         return ""
     largest = max((r["time_share"] or 0.0 for r in rows), default=0.0) or 1.0
-    body = "\n".join(_kernel(r, found.get(r["group"], ()), largest) for r in rows)
+    many = groups["source_sha256"].n_unique() > 1
+    body = "\n".join(_kernel(r, found.get(r["group"], ()), largest, named=many) for r in rows)
     rest = groups.height - len(rows)
     more = f'<p class="quiet">and {fig.count(rest, "more kernel")} not shown here.</p>' if rest else ""
     derived = '<p class="quiet">~ W or Q was derived, not counted.</p>' if any(is_derived(r) for r in rows) else ""
@@ -254,13 +255,14 @@ def _kernels(groups: pl.DataFrame, found: Mapping[int, Sequence[FindingGroup]], 
     )
 
 
-def _kernel(r: Row, found: Iterable[FindingGroup], largest: float) -> str:
+def _kernel(r: Row, found: Iterable[FindingGroup], largest: float, *, named: bool) -> str:
+    """One row; ``named`` says whether to name its report as well."""
     verdict = str(r["verdict"] or "cannot-say")
     mark, color = MARKS.get(verdict, MARKS["cannot-say"])
     share = r["time_share"]
     bar = f'<span class="bar" style="width:{100 * share / largest:.1f}%"></span>' if share else ""
     told = label(r)
-    about = ", ".join(part for part in (launch_shape(r), cut(str(r["source"] or ""), 80)) if part)
+    about = ", ".join(part for part in (launch_shape(r), cut(str(r["source"] or ""), 80) if named else "") if part)
     name = f"<strong>{_text(told, 120)}</strong><br>" if told else ""
     codes = ", ".join(dict.fromkeys(_text(f.row["code"], 20) for f in found))
     pct = relevant_pct(r)

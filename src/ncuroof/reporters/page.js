@@ -25,7 +25,7 @@
       panel.width = Math.max(220, width - (narrow ? 62 : 78));
       if (narrow) panel.height = Math.min(panel.height, 340);
     }
-    copy.config.legend.columns = narrow ? 2 : 5;
+    copy.config.legend.columns = narrow ? 2 : width < 920 ? 3 : 5;
     if (narrow) {
       copy.config.legend.direction = "vertical";
       copy.title.subtitle = copy.title.subtitle.split(" · ");
