@@ -22,8 +22,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ncuroof import pipeline
-from ncuroof.config import Config
+from ncuroof import pipeline, roofline, roofs
 from ncuroof.roofline import work_column
 from ncuroof.tables import PATHS
 
@@ -51,7 +50,7 @@ def columns() -> dict[str, pl.Expr]:
     estimated = pl.any_horizontal(pl.col(f"{c}_source") == "estimated" for c in works)
     bandwidth = (q & pl.col("roof_bytes_s").is_not_null()) | pl.col("dram_pct").is_not_null()
     placed = pl.col("intensity").is_not_null() | (pl.col("flop") == 0) | pl.col("compute_roof_pct").is_not_null()
-    any_flop = work | pl.col("fp32_fma").is_not_null() | (pl.col("path_hint").is_not_null())
+    any_flop = work | (pl.col("path_hint").is_not_null() & (pl.col("tensor_pct") > 0))
     return {
         "T": share(timed),
         "Q": share(q),
@@ -119,9 +118,9 @@ def main() -> int:
     if loaded.dataset is None:
         print("nothing that a reader knows was found", file=sys.stderr)
         return 2
-    analysis = pipeline.analyze(loaded.dataset, Config(select=("D",)))
+    placed = roofline.place(roofs.attach(loaded.dataset.kernels).with_row_index("row"))
     without = [s.sha256 for s in loaded.dataset.sources if s.format in WITHOUT_METRICS]
-    kernels = analysis.kernels.filter(~pl.col("source_sha256").is_in(without))
+    kernels = placed.filter(~pl.col("source_sha256").is_in(without))
     table = coverage(kernels)
     print(f"{kernels['source_sha256'].n_unique()} reports with {kernels.height} kernels; percent of kernels:\n")
     print(show(table))
