@@ -11,48 +11,53 @@ from ncuroof.workloads.dtypes import DTYPES, dtype
 from ncuroof.workloads.models import models
 
 
-@pytest.mark.parametrize(
-    ("op", "sizes", "flop", "size"),
-    [
-        # 2·8·3584·3584 = 205,520,896; 2 B · (8·3584 + 3584·3584 + 8·3584) = 25,804,800
-        ("gemm", {"m": 8, "n": 3584, "k": 3584, "dtype": "bf16"}, 205_520_896, 25_804_800),
-        # 2·1024³; 4 B · 3·1024²
-        ("gemm", {"m": 1024, "n": 1024, "k": 1024, "dtype": "fp32"}, 2_147_483_648, 12_582_912),
-        # three products of 2×2: 2·3·8 = 48; 2 B · 3 · 12
-        ("gemm", {"m": 2, "n": 2, "k": 2, "batch": 3, "dtype": "fp16"}, 48, 72),
-        # beta: C is read as well: 2 B · 4 elements more than 24
-        ("gemm", {"m": 2, "n": 2, "k": 2, "beta": 1, "dtype": "fp16"}, 16, 32),
-        # A 4 FP8, B 4 FP8, C 4 FP32
-        ("gemm", {"m": 2, "n": 2, "k": 2, "dtype": "fp8", "c": "fp32"}, 16, 4 + 4 + 16),
-        ("batched_gemm", {"batch": 3, "m": 2, "n": 2, "k": 2, "dtype": "fp16"}, 48, 72),
-        # one B of 4 elements instead of three
-        ("batched_gemm", {"batch": 3, "m": 2, "n": 2, "k": 2, "dtype": "fp16", "shared_b": True}, 48, 56),
-        # rows 1 + 0 + 3 = 4 in two groups: 2·4·2·2 = 32; 2 B · (4·2 + 2·2·2 + 4·2) = 48
-        ("grouped_gemm", {"m": [1, 0, 3], "n": 2, "k": 2, "dtype": "fp16"}, 32, 48),
-        ("grouped_gemm", {"m": 4, "groups": 2, "n": 2, "k": 2, "dtype": "fp16"}, 32, 48),
-        ("gemv", {"m": 10, "k": 20, "dtype": "fp16"}, 400, 2 * (200 + 20 + 10)),
-        ("gemv", {"m": 10, "n": 20, "dtype": "fp16"}, 400, 2 * (200 + 20 + 10)),
-        ("copy", {"n": 1000, "dtype": "fp32"}, 0, 8000),
-        ("scale", {"n": 1000, "dtype": "fp64"}, 1000, 16000),
-        ("add", {"n": 1000, "dtype": "fp64"}, 1000, 24000),
-        ("triad", {"n": 1000, "dtype": "fp32"}, 2000, 12000),
-        ("elementwise", {"n": 1000, "dtype": "fp16"}, 2000, 4000),
-        ("elementwise", {"n": 1000, "dtype": "fp32", "flop": 5, "reads": 3, "writes": 2}, 5000, 20000),
-        ("dot", {"n": 1000, "dtype": "fp32"}, 2000, 8004),
-        ("reduction", {"n": 1000, "dtype": "fp32"}, 999, 4004),
-        # 100 values of 8 B and indices of 4 B, 11 row pointers, x and y of 10
-        ("spmv", {"rows": 10, "nnz": 100, "dtype": "fp64"}, 200, 100 * 12 + 11 * 4 + 80 + 80),
-        ("stencil", {"n": 1000, "dtype": "fp64"}, 13_000, 16_000),
-        # 8 FLOP a point, 24 B with write-allocate counted as a second read: 0.33 FLOP/byte (Williams et al.)
-        ("stencil", {"n": 1000, "dtype": "fp64", "flop": 8, "reads": 2}, 8_000, 24_000),
-        # 4·1·2·8·8·16 = 8,192; Q, O: 2·8·16, K, V: 2·8·16 elements each of 2 B
-        ("attention", {"batch": 1, "heads": 2, "q_len": 8, "kv_len": 8, "head_dim": 16, "dtype": "fp16"}, 8_192, 2048),
-    ],
-)
+BY_HAND = [
+    # 2·8·3584·3584 = 205,520,896; 2 B · (8·3584 + 3584·3584 + 8·3584) = 25,804,800
+    ("gemm", {"m": 8, "n": 3584, "k": 3584, "dtype": "bf16"}, 205_520_896, 25_804_800),
+    # 2·1024³; 4 B · 3·1024²
+    ("gemm", {"m": 1024, "n": 1024, "k": 1024, "dtype": "fp32"}, 2_147_483_648, 12_582_912),
+    # three products of 2×2: 2·3·8 = 48; 2 B · 3 · 12
+    ("gemm", {"m": 2, "n": 2, "k": 2, "batch": 3, "dtype": "fp16"}, 48, 72),
+    # beta: C is read as well: 2 B · 4 elements more than 24
+    ("gemm", {"m": 2, "n": 2, "k": 2, "beta": 1, "dtype": "fp16"}, 16, 32),
+    # A 4 FP8, B 4 FP8, C 4 FP32
+    ("gemm", {"m": 2, "n": 2, "k": 2, "dtype": "fp8", "c": "fp32"}, 16, 4 + 4 + 16),
+    ("batched_gemm", {"batch": 3, "m": 2, "n": 2, "k": 2, "dtype": "fp16"}, 48, 72),
+    # one B of 4 elements instead of three
+    ("batched_gemm", {"batch": 3, "m": 2, "n": 2, "k": 2, "dtype": "fp16", "shared_b": True}, 48, 56),
+    # rows 1 + 0 + 3 = 4 in two groups: 2·4·2·2 = 32; 2 B · (4·2 + 2·2·2 + 4·2) = 48
+    ("grouped_gemm", {"m": [1, 0, 3], "n": 2, "k": 2, "dtype": "fp16"}, 32, 48),
+    ("grouped_gemm", {"m": 4, "groups": 2, "n": 2, "k": 2, "dtype": "fp16"}, 32, 48),
+    ("gemv", {"m": 10, "k": 20, "dtype": "fp16"}, 400, 2 * (200 + 20 + 10)),
+    ("gemv", {"m": 10, "n": 20, "dtype": "fp16"}, 400, 2 * (200 + 20 + 10)),
+    ("copy", {"n": 1000, "dtype": "fp32"}, 0, 8000),
+    ("scale", {"n": 1000, "dtype": "fp64"}, 1000, 16000),
+    ("add", {"n": 1000, "dtype": "fp64"}, 1000, 24000),
+    ("triad", {"n": 1000, "dtype": "fp32"}, 2000, 12000),
+    ("elementwise", {"n": 1000, "dtype": "fp16"}, 2000, 4000),
+    ("elementwise", {"n": 1000, "dtype": "fp32", "flop": 5, "reads": 3, "writes": 2}, 5000, 20000),
+    ("dot", {"n": 1000, "dtype": "fp32"}, 2000, 8004),
+    ("reduction", {"n": 1000, "dtype": "fp32"}, 999, 4004),
+    # 100 values of 8 B and indices of 4 B, 11 row pointers, x and y of 10
+    ("spmv", {"rows": 10, "nnz": 100, "dtype": "fp64"}, 200, 100 * 12 + 11 * 4 + 80 + 80),
+    ("stencil", {"n": 1000, "dtype": "fp64"}, 13_000, 16_000),
+    # 8 FLOP a point, 24 B with write-allocate counted as a second read: 0.33 FLOP/byte (Williams et al.)
+    ("stencil", {"n": 1000, "dtype": "fp64", "flop": 8, "reads": 2}, 8_000, 24_000),
+    # 4·1·2·8·8·16 = 8,192; Q, O: 2·8·16, K, V: 2·8·16 elements each of 2 B
+    ("attention", {"batch": 1, "heads": 2, "q_len": 8, "kv_len": 8, "head_dim": 16, "dtype": "fp16"}, 8_192, 2048),
+]
+
+
+@pytest.mark.parametrize(("op", "sizes", "flop", "size"), BY_HAND)
 def test_by_hand(op, sizes, flop, size):
     counted = cost(op, sizes)
     assert counted.flop == flop
     assert counted.bytes == size
+
+
+def test_every_operation_has_a_worked_example():
+    """Whole steps of a model have tests of their own below."""
+    assert {op for op, *_ in BY_HAND} | {"decode", "prefill"} == set(operations())
 
 
 def test_attention_pays_for_materialized_scores():
