@@ -34,6 +34,8 @@ INPUTS: dict[str, pl.DataType] = {
     **devices.KEYS,
     **{f"peak_flop_s_{path}": pl.Float64() for path in PATHS if not path.startswith("int")},
     **{f"peak_op_s_{path}": pl.Float64() for path in PATHS if path.startswith("int")},
+    **{f"peak_flop_s_{path}_source": pl.String() for path in PATHS if not path.startswith("int")},
+    **{f"peak_op_s_{path}_source": pl.String() for path in PATHS if path.startswith("int")},
     "peak_bytes_s_dram": pl.Float64(),
     "peak_bytes_s_l2": pl.Float64(),
     "peak_bytes_s_l1": pl.Float64(),
@@ -132,10 +134,15 @@ def _compute(path: str) -> _Candidates:
     """Candidates for the flat part of one path."""
     clock_max = pl.coalesce("clock_max_hz", "table_clock_hz")
     impossible = (pl.col("sm_hz") > clock_max * (1 + CLOCK_TOLERANCE)).fill_null(value=False)
-    peak = pl.col(f"peak_op_s_{path}" if path.startswith("int") else f"peak_flop_s_{path}")
+    own = f"peak_op_s_{path}" if path.startswith("int") else f"peak_flop_s_{path}"
+    peak = pl.col(own)
+    # Work without a peak in the report comes with the rate of the instructions it used, such as mma.sync on Hopper.
+    by_rate = (pl.col(f"{own}_source") == "rate×clock").fill_null(value=False)
     report = pl.when(impossible).then(peak * clock_max / pl.col("sm_hz")).otherwise(peak)
     report_text = (
-        pl.when(impossible)
+        pl.when(by_rate)
+        .then(pl.lit("device: dense rate of the instructions used × SMs × clock of the run"))
+        .when(impossible)
         .then(pl.lit("report: own dense peak at the maximum clock (the measured clock is impossible)"))
         .otherwise(pl.lit("report: own dense peak at the measured clock"))
     )

@@ -32,7 +32,7 @@ def boost_roofs(
     inputs = complete(kernels)
     # A measured clock slightly above the maximum is measuring error: the boost roof is never below the run's.
     top = pl.max_horizontal("clock_max_hz", pl.when(pl.col("sm_hz") <= 1.02 * pl.col("clock_max_hz")).then("sm_hz"))
-    peaks = [name for name in INPUTS if name.startswith(("peak_flop_s_", "peak_op_s_"))]
+    peaks = [n for n, kind in INPUTS.items() if n.startswith(("peak_flop_s_", "peak_op_s_")) and kind == pl.Float64()]
     at_top = inputs.with_columns(
         *(pl.col(name) * top / pl.col("sm_hz") for name in peaks),
         sm_hz=pl.when(pl.col("clock_max_hz").is_not_null()).then(top),
