@@ -10,7 +10,6 @@ from ncuroof.workloads import Cost, ShapeError, cost, operations
 from ncuroof.workloads.dtypes import DTYPES, dtype
 from ncuroof.workloads.models import models
 
-
 BY_HAND = [
     # 2·8·3584·3584 = 205,520,896; 2 B · (8·3584 + 3584·3584 + 8·3584) = 25,804,800
     ("gemm", {"m": 8, "n": 3584, "k": 3584, "dtype": "bf16"}, 205_520_896, 25_804_800),
