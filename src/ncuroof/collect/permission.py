@@ -137,7 +137,9 @@ def _driver(restricted: bool | None, admin: bool | None, *, windows: bool) -> La
 
 
 def _container_layer(container: str, restricted: bool | None, admin: bool | None) -> Layer:
-    if restricted is False or admin:
+    if restricted is None:
+        return Layer("container", UNKNOWN, f"this is a container ({container})")
+    if not restricted or admin:
         return Layer("container", OPEN, f"this is a container ({container}), and it is allowed to profile")
     return Layer(
         "container",
