@@ -28,7 +28,7 @@ def test_severities_codes_and_names(square, fail_on, status):
 
 
 def test_nonsense_is_refused_before_any_work(square):
-    with pytest.raises(UsageError, match="neither a severity"):
+    with pytest.raises(UsageError, match="nor a severity"):
         gate.check(["loud"])
     with pytest.raises(UsageError):
         gate.decide(square, [""])

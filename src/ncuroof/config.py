@@ -17,6 +17,7 @@ from ncuroof.errors import ConfigError
 from ncuroof.tables import SEVERITIES
 
 FILE_NAMES = ("ncuroof.toml", "pyproject.toml")
+NSIGHT_MODES = ("merge", "show", "hide")
 ROOF_SOURCES = ("report", "measured", "device", "datasheet")
 
 
@@ -41,6 +42,8 @@ class Config:
         exceptions: accepted findings.
         roof_order: where roofs may come from, first that has one wins.
         roofs_file: user's roofs (TOML), preferred over all other sources.
+        fail_on: what makes the exit status 1.
+        nsight: what becomes of Nsight Compute's own findings: merge, show or hide; see :func:`ncuroof.nsight.add`.
     """
 
     select: tuple[str, ...] = ("ALL",)
@@ -51,6 +54,7 @@ class Config:
     roof_order: tuple[str, ...] = ROOF_SOURCES
     roofs_file: Path | None = None
     fail_on: tuple[str, ...] = ()
+    nsight: str = "merge"
 
     def with_options(
         self,
@@ -61,6 +65,7 @@ class Config:
         fail_on: tuple[str, ...] = (),
         roofs_file: Path | None = None,
         roof: str | None = None,
+        nsight: str | None = None,
     ) -> Config:
         """The same choices with those of the command line on top."""
         changed = replace(
@@ -70,8 +75,12 @@ class Config:
             fail_on=fail_on or self.fail_on,
             roofs_file=roofs_file or self.roofs_file,
             roof_order=self.roof_order if roof is None else (roof,),
+            nsight=nsight or self.nsight,
         )
         _check_roofs(changed.roof_order, "--roof")
+        if changed.nsight not in NSIGHT_MODES:
+            msg = f"--nsight: {changed.nsight!r} is none of {', '.join(NSIGHT_MODES)}"
+            raise ConfigError(msg)
         return changed
 
 
@@ -120,6 +129,7 @@ _KEYS = (
     "roof-order",
     "roofs-file",
     "fail-on",
+    "nsight",
 )
 
 
@@ -159,6 +169,9 @@ def _parse(table: dict[str, Any], path: Path) -> Config:
     unknown = [s for s in order if s not in ROOF_SOURCES]
     if unknown:
         faults.append(f"roof-order: {', '.join(map(repr, unknown))} is none of {', '.join(ROOF_SOURCES)}")
+    nsight = table.get("nsight", "merge")
+    if nsight not in NSIGHT_MODES:
+        faults.append(f"nsight must be one of {', '.join(NSIGHT_MODES)}")
     if faults:
         msg = f"{path.name}: " + "; ".join(faults)
         raise ConfigError(msg)
@@ -171,6 +184,7 @@ def _parse(table: dict[str, Any], path: Path) -> Config:
         roof_order=order,
         roofs_file=path.parent / roofs if roofs else None,
         fail_on=selectors["fail-on"],
+        nsight=nsight,
     )
 
 

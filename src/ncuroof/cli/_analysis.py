@@ -16,6 +16,7 @@ from ncuroof.errors import EXIT_ERROR, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ncuroof.compare import Comparison
     from ncuroof.config import Config
     from ncuroof.model import Analysis, Note
     from ncuroof.pipeline import LoadOptions
@@ -41,6 +42,20 @@ def analysed(files: Sequence[str], config: Config, options: LoadOptions, *, quie
     for error in loaded.errors:
         typer.echo(f"error: {printable(str(error))}", err=True)
     return analysis, EXIT_ERROR if loaded.errors else 0
+
+
+def compared(analysis: Analysis, baseline: str, config: Config, options: LoadOptions) -> Comparison:
+    """Hold an analysis against a stored baseline, or whatever a path leads to, analysed in the same way.
+
+    Raises:
+        UsageError: when there is no such baseline.
+        InputError: when it cannot be read.
+    """
+    from ncuroof import baseline as baselines
+    from ncuroof import compare, pipeline
+
+    was = baselines.load(baseline, options=pipeline.LoadOptions(annotations=options.annotations))
+    return compare.compare(pipeline.analyze(was, config), analysis)
 
 
 def tell(notes: Sequence[Note]) -> None:

@@ -26,7 +26,14 @@ def command(
     extend_select: Annotated[Repeated, typer.Option(help="More rules, on top of the selected ones.")] = None,
     ignore: Annotated[Repeated, typer.Option(help="Rules not to run.")] = None,
     fail_on: Annotated[
-        Repeated, typer.Option(help="Exit with 1 on findings of this severity or above, or of this rule.")
+        Repeated,
+        typer.Option(help="Exit with 1 on findings of this severity or above, or of this rule; or on a regression."),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Show and count only what is new since this baseline (a name, or a path).")
+    ] = None,
+    nsight: Annotated[
+        str | None, typer.Option(help="Nsight's own findings: merge (into ours), show (all of them) or hide.")
     ] = None,
     roof: Annotated[str | None, typer.Option(help="Only roofs from: report, measured, device or datasheet.")] = None,
     roofs: Annotated[Path | None, typer.Option(help="Your own roofs (TOML), preferred over all others.")] = None,
@@ -39,6 +46,9 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
     """Place every kernel under its own roof and list what is wrong, most time at stake first.
+
+    With --baseline, findings that were there before are hidden and do not count for --fail-on, and --fail-on regression
+    looks for kernels that became slower.
 
     Exit status: 0 done, 1 --fail-on reached, 2 an input could not be used.
     """
@@ -54,10 +64,15 @@ def command(
         fail_on=_analysis.split(fail_on),
         roofs_file=roofs,
         roof=roof,
+        nsight=nsight,
     )
-    gate.check(chosen.fail_on)
+    gate.check(chosen.fail_on, compares=baseline is not None)
     options = pipeline.LoadOptions(reader=reader, annotations=annotations)
     analysis, status = _analysis.analysed(files, chosen, options, quiet=quiet)
+    comparison = None
+    if baseline is not None:
+        comparison = _analysis.compared(analysis, baseline, chosen, options)
+        analysis = comparison.without_known(baseline)
     render = reporters.RenderOptions(
         width=_analysis.width(),
         color=output is None and _analysis.wants_color(color),
@@ -72,7 +87,7 @@ def command(
         typer.echo(text, nl=False)
     else:
         _analysis.write_atomically(output, text)
-    decision = gate.decide(analysis, chosen.fail_on)
+    decision = gate.decide(analysis, chosen.fail_on, comparison)
     if decision.reason and not quiet:
         typer.echo(f"ncuroof: {decision.reason}", err=True)
     return status or decision.status

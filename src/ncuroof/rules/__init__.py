@@ -218,8 +218,13 @@ def run(kernels: pl.DataFrame, config: Config) -> Outcome:
             found.append(_complete(summed, each, severities.get(each.CODE, each.SEVERITY), kernels))
     findings = pl.concat(found) if found else tables.empty(tables.ANOMALIES)
     findings = _without_exceptions(findings, config)
+    return Outcome(ranked(findings), tuple(skips), counts)
+
+
+def ranked(findings: pl.DataFrame) -> pl.DataFrame:
+    """Findings by time at stake, largest first and unknown last, then most severe, then by code and row."""
     rank = pl.col("severity").replace_strict({s: i for i, s in enumerate(tables.SEVERITIES)}, return_dtype=pl.Int32)
-    findings = (
+    return (
         findings.with_columns(_rank=rank)
         .sort(
             ["time_at_stake_s", "_rank", "code", "row"],
@@ -228,7 +233,6 @@ def run(kernels: pl.DataFrame, config: Config) -> Outcome:
         )
         .drop("_rank")
     )
-    return Outcome(findings, tuple(skips), counts)
 
 
 def judged_rows(kernels: pl.DataFrame, codes: Sequence[str]) -> dict[str, pl.Series]:
