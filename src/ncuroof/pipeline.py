@@ -9,13 +9,13 @@
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof import inputs, metrics, nsight, readers, roofline, roofs, rules, store, tables, workloads
+from ncuroof import gpus, inputs, metrics, nsight, readers, roofline, roofs, rules, store, tables, workloads
 from ncuroof.errors import InputError, NothingMeasuredError, UnrecognisedError, UsageError
 from ncuroof.model import Analysis, Dataset, Note, Source
 
@@ -37,10 +37,12 @@ class LoadOptions:
     Attributes:
         reader: name of the reader to use whatever the content looks like; None chooses by content.
         annotations: JSON-lines file with workload annotations, for launches that carry none.
+        gpu: the GPU, for exports that do not name it.
     """
 
     reader: str | None = None
     annotations: Path | None = None
+    gpu: str | None = None
 
 
 @dataclass
@@ -90,6 +92,7 @@ def load_all(paths: Sequence[str | Path], options: LoadOptions | None = None) ->
 def analyze(dataset: Dataset, config: Config) -> Analysis:
     """Place every kernel under its roof and run the selected rules."""
     kernels = roofs.attach(dataset.kernels, order=config.roof_order, roofs_file=config.roofs_file)
+    dataset = replace(dataset, notes=(*dataset.notes, *roofs.notes(dataset.kernels)))
     placed = roofline.place(kernels.with_row_index("row"))
     outcome = rules.run(placed, config)
     found, alone = nsight.add(placed, outcome.findings, dataset.rules, config.nsight)
@@ -332,7 +335,10 @@ class _Reading:
             for known, frame in self._parts:
                 frames.append(frame if known else table.slice(start, frame.height))
                 start += 0 if known else frame.height
-        return Dataset(pl.concat(frames), pl.concat(self._rules), tuple(self.sources), tuple(self._notes))
+        kernels = pl.concat(frames)
+        if self._options.gpu is not None:
+            kernels = gpus.state(kernels, self._options.gpu)
+        return Dataset(kernels, pl.concat(self._rules), tuple(self.sources), tuple(self._notes))
 
     def _flush(self) -> None:
         if self._waiting:

@@ -38,7 +38,7 @@ def analysed(files: Sequence[str], config: Config, options: LoadOptions, *, quie
         raise loaded.errors[-1]
     analysis = pipeline.analyze(loaded.dataset, config)
     if not quiet:
-        tell(loaded.dataset.notes)
+        tell(analysis.dataset.notes)
     for error in loaded.errors:
         typer.echo(f"error: {printable(str(error))}", err=True)
     return analysis, EXIT_ERROR if loaded.errors else 0

@@ -38,6 +38,9 @@ def command(
     roof: Annotated[str | None, typer.Option(help="Only roofs from: report, measured, device or datasheet.")] = None,
     roofs: Annotated[Path | None, typer.Option(help="Your own roofs (TOML), preferred over all others.")] = None,
     annotations: Annotated[Path | None, typer.Option(help="JSON-lines file with workload annotations.")] = None,
+    gpu: Annotated[
+        str | None, typer.Option(help="The GPU, for exports that do not name it (H100-PCIe, rtx 4080 ...).")
+    ] = None,
     reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration file, instead of the nearest one.")] = None,
     limit: Annotated[int | None, typer.Option(min=0, help="Most kernels and findings to show; 0 shows all.")] = None,
@@ -67,7 +70,7 @@ def command(
         nsight=nsight,
     )
     gate.check(chosen.fail_on, compares=baseline is not None)
-    options = pipeline.LoadOptions(reader=reader, annotations=annotations)
+    options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu)
     analysis, status = _analysis.analysed(files, chosen, options, quiet=quiet)
     comparison = None
     if baseline is not None:

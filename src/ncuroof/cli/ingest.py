@@ -17,6 +17,9 @@ def command(
         Path | None,
         typer.Option("--output", "-o", help="Folder for the tables, or a .parquet file for the kernels table."),
     ] = None,
+    gpu: Annotated[
+        str | None, typer.Option(help="The GPU, for exports that do not name it (H100-PCIe, rtx 4080 ...).")
+    ] = None,
     reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
     annotations: Annotated[
         Path | None, typer.Option(help="JSON-lines file with workload annotations (operation, shape, dtype).")
@@ -35,7 +38,7 @@ def command(
     from ncuroof.cli import printable
     from ncuroof.errors import EXIT_OK, UsageError
 
-    options = pipeline.LoadOptions(reader=reader, annotations=annotations)
+    options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu)
     if explain is not None:
         typer.echo(printable(pipeline.explain(files, explain, options)).rstrip("\n"))
         return EXIT_OK

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ncuroof.gpus.architectures import Architecture, architecture, architectures, shared
 from ncuroof.gpus.matching import Match, find, match
 from ncuroof.gpus.measured import MeasuredGpu, MeasuredPeak, measured
+from ncuroof.gpus.stated import state
 from ncuroof.gpus.table import Gpu, variants
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "match",
     "measured",
     "shared",
+    "state",
     "variants",
 ]
