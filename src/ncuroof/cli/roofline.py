@@ -25,9 +25,6 @@ def command(
     roof: Annotated[str | None, typer.Option(help="Only roofs from: report, measured, device or datasheet.")] = None,
     roofs: Annotated[Path | None, typer.Option(help="Your own roofs (TOML), preferred over all others.")] = None,
     annotations: Annotated[Path | None, typer.Option(help="JSON-lines file with workload annotations.")] = None,
-    gpu: Annotated[
-        str | None, typer.Option(help="The GPU, for exports that do not name it (H100-PCIe, rtx 4080 ...).")
-    ] = None,
     reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration file, instead of the nearest one.")] = None,
     limit: Annotated[int | None, typer.Option(min=0, help="Most kernels and findings to list; 0 lists all.")] = None,
@@ -50,7 +47,7 @@ def command(
     from ncuroof.reporters import _drawings
 
     chosen = configuration.load(config).with_options(roofs_file=roofs, roof=roof)
-    options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu)
+    options = pipeline.LoadOptions(reader=reader, annotations=annotations)
     analysis, status = _analysis.analysed(files, chosen, options, quiet=quiet)
     if gpu is not None:
         analysis = _drawings.only_gpu(analysis, gpu)
