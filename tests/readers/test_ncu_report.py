@@ -1,4 +1,4 @@
-"""The second backend, against a stand-in for NVIDIA's package, and against our reader where the package is installed."""
+"""The second backend: against a stand-in for NVIDIA's package, and against our reader where it is installed."""
 
 from __future__ import annotations
 

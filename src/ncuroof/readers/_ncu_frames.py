@@ -137,7 +137,7 @@ class Builder:
         states = [self._state(r.nvtx) if r.HasField("nvtx") else None for r in results]
         drivers = [facts.driver_version] * count
         if facts.driver_version is None:
-            drivers = [f"{r.driver_version:.2f}" if r.HasField("driver_version") else None for r in results]
+            drivers = [_driver(r.driver_version) if r.HasField("driver_version") else None for r in results]
             self.driver_version = next((d for d in reversed(drivers) if d is not None), self.driver_version)
         columns: dict[str, Any] = {
             "result_index": np.arange(first, first + count, dtype=np.uint32),
@@ -300,6 +300,11 @@ def _grid(stored: list[int], block: list[int], size: float, *, old: bool) -> lis
     if np.isnan(size):
         return divided if old else stored
     return next((g for g in (stored, divided) if math.prod(g) == size), [0, 0, 0])
+
+
+def _driver(version: float) -> str:
+    """A driver version as it is written, 576.40 or 580.126, from the float that results store."""
+    return f"{version:.3f}".removesuffix("0")
 
 
 def _device(devices: Sequence[Device], name: str | None) -> Device | None:

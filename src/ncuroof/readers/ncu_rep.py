@@ -99,11 +99,13 @@ def _chunks(
     names = Names(layout.strings, want)
     builder = Builder(file, facts, names)
     opcode_ids = opcodes.wanted(names.names, want)
+    assumed: Counter[str] = Counter()
     undecoded = Counter(e.kind for e in layout.entries if e.kind == "unknown")
     index = 0
     for entries in _batches([e for e in layout.entries if e.kind in container.RESULT_KINDS]):
         batch = read_batch(file.data, file.name, entries, names.names, names.wanted)
         undecoded.update(e.kind for e in batch.refused)
+        assumed.update(kind for kind in batch.kinds if kind != "kernel")
         if not batch.results:
             continue
         try:
@@ -117,6 +119,9 @@ def _chunks(
         index += len(batch.results)
         yield chunk
         _release(file.data, entries[-1].offset)
+    if assumed:
+        text = f"{_listed(assumed)} read as if laid out like a kernel's; nobody has documented how they are"
+        report.notes.append(Note("assumed-layout", text, file.name))
     if undecoded:
         report.notes.append(Note("undecoded-results", _undecoded(undecoded), file.name))
     if not index:
@@ -148,8 +153,10 @@ def _batches(entries: list[container.Entry]) -> Iterator[list[container.Entry]]:
         yield batch
 
 
-def _undecoded(kinds: Counter[str]) -> str:
-    total = sum(kinds.values())
+def _listed(kinds: Counter[str]) -> str:
     listed = ", ".join(f"{count} {_KIND_NAMES[kind]}" for kind, count in sorted(kinds.items()))
-    one = "result of a layout that is not known is" if total == 1 else "results of a layout that is not known are"
-    return f"{listed} {one} left out"
+    return f"{listed} result{'' if sum(kinds.values()) == 1 else 's'}"
+
+
+def _undecoded(kinds: Counter[str]) -> str:
+    return f"{_listed(kinds)} of a layout that is not known left out"
