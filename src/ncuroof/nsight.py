@@ -90,6 +90,8 @@ def findings(kernels: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
     said = results.filter(pl.col("message_type").is_in(SPEAKING) & pl.col("text").is_not_null())
     message = pl.concat_str(pl.col("title").fill_null(""), pl.lit(": "), pl.col("text"))
     # Texts differ in their figures alone, so a few hundred kinds stand for any number of messages.
+    # Logs print the texts without the identifiers of the rules.
+    said = said.with_columns(pl.col("rule_id").fill_null(""))
     said = said.with_columns(_message=message, _kind=pl.concat_str("rule_id", message.str.replace_all(r"\d+", "#")))
     first = said.unique("_kind", keep="first", maintain_order=True)
     kinds = pl.DataFrame(
