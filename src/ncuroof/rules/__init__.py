@@ -242,9 +242,11 @@ def judged_rows(kernels: pl.DataFrame, codes: Sequence[str]) -> dict[str, pl.Ser
         kernels: the placed kernels with a ``row`` column, as in :class:`ncuroof.model.Analysis`.
         codes: rule codes; those of rules that do not exist are left out.
     """
+    wanted = [each for each in rules() if each.CODE in set(codes)]
+    if not wanted:
+        return {}
     frame = _context.add(kernels)
-    wanted = set(codes)
-    return {each.CODE: _judge(each, frame)[0]["row"] for each in rules() if each.CODE in wanted}
+    return {each.CODE: _judge(each, frame)[0]["row"] for each in wanted}
 
 
 def _judge(each: Rule, kernels: pl.DataFrame) -> tuple[pl.DataFrame, Skip | None]:

@@ -8,13 +8,15 @@ The columns begin with an underscore; they belong to this run and are no part of
     Share of the report's GPU time that all launches of this kernel take together, 0 to 1.
 ``_used_pct``
     Percent of the busiest roof or unit. The same work cannot take less than this share of the time, whatever hides
-    latency better: it caps what such a change can gain.
+    latency better: it caps what such a change can gain. Null unless something is known of both sides.
 ``_sms``
     SMs that the launch could use.
 ``_side``
     Where the kernel lies: ``left`` or ``right`` of the ridge point, ``near`` it, or ``unknown``.
 ``_matters``
     Whether the kernel is long enough to judge and owns enough of the report's time to be worth a finding.
+``_tensor``
+    Whether the kernel computes on tensor cores: by their activity or work, or, where neither was counted, by its name.
 ``_tail_loss``
     Share of the time that a last, partly filled wave of blocks wastes at most; 0 where there is none.
 """
@@ -24,6 +26,7 @@ from __future__ import annotations
 import polars as pl
 
 from ncuroof import roofline
+from ncuroof.rules import _tiles
 from ncuroof.rules._findings import Row
 
 MATTERS_FLOORS = 3.0
@@ -42,6 +45,7 @@ SCHEMA: dict[str, pl.DataType] = {
     "_sms": pl.Float64(),
     "_side": pl.String(),
     "_matters": pl.Boolean(),
+    "_tensor": pl.Boolean(),
     "_tail_loss": pl.Float64(),
 }
 
@@ -53,9 +57,12 @@ def add(kernels: pl.DataFrame) -> pl.DataFrame:
         _floor_s=roofline.launch_floor(),
         _kernel_share=pl.col("duration_s").sum().over([report, "kernel_name"])
         / pl.col("duration_s").sum().over(report),
-        _used_pct=pl.max_horizontal("roof_pct", "memory_roof_pct", "compute_roof_pct", "sm_pct", "memory_pct"),
+        _used_pct=pl.when(
+            pl.coalesce("sm_pct", "roof_pct").is_not_null() & pl.coalesce("memory_pct", "memory_roof_pct").is_not_null()
+        ).then(pl.max_horizontal("roof_pct", "memory_roof_pct", "compute_roof_pct", "sm_pct", "memory_pct")),
         _sms=pl.coalesce("sm_count_launch", "sm_count"),
         _side=_side(),
+        _tensor=_tensor(kernels),
         _tail_loss=_tail_loss(),
     )
     long = pl.col("duration_s") >= MATTERS_FLOORS * pl.col("_floor_s")
@@ -76,6 +83,17 @@ def _side() -> pl.Expr:
         .when(pl.col("bound") == "compute")
         .then(pl.lit("right"))
         .otherwise(pl.lit("unknown"))
+    )
+
+
+def _tensor(kernels: pl.DataFrame) -> pl.Expr:
+    full = pl.coalesce("kernel_demangled", "kernel_name")
+    names = [n for n in kernels.select(full).to_series().unique().drop_nulls() if _tiles.may_use_tensor_cores(n)]
+    uncounted = pl.col("tensor_pct").is_null() & pl.col("flop_tensor").is_null()
+    return (
+        (pl.col("tensor_pct") >= roofline.TENSOR_ACTIVE_PCT).fill_null(value=False)
+        | pl.col("path").is_in(list(roofline.TENSOR_PATHS)).fill_null(value=False)
+        | (uncounted & full.is_in(names).fill_null(value=False))
     )
 
 

@@ -56,7 +56,8 @@ STALLS: dict[str, tuple[str, str]] = {
 
 def shares() -> dict[str, pl.Expr]:
     """Each stall's share of the cycles between two instructions of a warp, 0 to 1."""
-    return {name: pl.col(name) / pl.col("warp_latency") for name in STALLS}
+    latency = pl.when(pl.col("warp_latency") > 0).then(pl.col("warp_latency"))
+    return {name: pl.col(name) / latency for name in STALLS}
 
 
 def largest() -> pl.Expr:

@@ -13,6 +13,8 @@ _PAIR = re.compile(r"_(\d{1,3})x(\d{1,3})(?=_|$)")
 _MATRIX = re.compile(r"gemm|nvjet|cutlass|xmma|matmul|_mma_|wgrad|dgrad|fprop", re.IGNORECASE)
 _HELPER = re.compile(r"reduc|split_?k_?reduce|im2col|gemmsn_|quantize", re.IGNORECASE)
 
+_LIBRARY = re.compile(r"nvjet|cutlass|xmma|tensorop|device_kernel|fmha|flash_?attn|flash_?fwd|wgmma", re.IGNORECASE)
+
 LARGEST = 512
 """No tile of a thread block is larger than this in either direction."""
 
@@ -20,6 +22,11 @@ LARGEST = 512
 def is_matrix_kernel(name: str | None) -> bool:
     """Whether a name is that of a matrix product or a convolution."""
     return name is not None and bool(_MATRIX.search(name)) and not _HELPER.search(name)
+
+
+def may_use_tensor_cores(name: str) -> bool:
+    """Whether a kernel of this name is likely to: library products, attention, CUTLASS 3's nameless device_kernel."""
+    return bool(_LIBRARY.search(name)) and not _HELPER.search(name)
 
 
 def tile(name: str | None) -> tuple[int, int] | None:

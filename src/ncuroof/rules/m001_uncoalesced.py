@@ -53,7 +53,9 @@ LIMITS = {
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels with wasted sectors; see the module's documentation."""
-    by_instruction = pl.col("l2_sectors_global_excess") / pl.col("l2_sectors_global")
+    by_instruction = pl.when(pl.col("l2_sectors_global") > 0).then(
+        pl.col("l2_sectors_global_excess") / pl.col("l2_sectors_global")
+    )
     worst = pl.max_horizontal("sectors_per_request_ld", "sectors_per_request_st")
     by_request = pl.when(worst > limits["sectors_per_request"]).then(1 - limits["sectors_per_request"] / worst)
     shared = pl.coalesce("shared_wavefronts", pl.col("shared_bytes") / 128).fill_null(0)

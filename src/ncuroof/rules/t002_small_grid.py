@@ -8,9 +8,10 @@ Why it matters
     lost for the whole kernel.
 
 How it decides
-    The grid has fewer blocks than the launch had SMs, and neither a roof nor a unit is busy. The time at stake is the
-    share of idle SMs, (SMs - blocks) / SMs, as far as the busiest roof or unit leaves that much room. Kernels within
-    three launch floors are left to T001; kernels that own less than 1 % of the report's time are left out.
+    The grid leaves at least a tenth of the SMs that the launch had without a block, and neither a roof nor a unit is
+    busy. The time at stake is the share of idle SMs, (SMs - blocks) / SMs, as far as the busiest roof or unit leaves
+    that much room. Kernels within three launch floors are left to T001; kernels that own less than 1 % of the report's
+    time are left out.
 
 What to do
     Split the work finer: smaller tiles, split-K or stream-K for matrix products, several blocks per row for
@@ -43,6 +44,7 @@ NEEDS = ("grid_blocks", ("sm_count_launch", "sm_count"), "duration_s")
 TIER = "roofline"
 LIMITS = {
     "blocks_per_sm": Limit(1.0, "1", "with fewer blocks than SMs some SM has none", "Nsight rule LaunchConfiguration"),
+    "idle": Limit(0.10, "1", "of the SMs; a grid that leaves a few idle is a good one", "as for the tail, T003"),
     "busy_pct": Limit(HIGH_PCT, "%", "above it the chip is used well whatever the grid", "Nsight rule SOLBottleneck"),
 }
 
@@ -57,7 +59,9 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     few = pl.col("grid_blocks") < limits["blocks_per_sm"] * pl.col("_sms")
     idle = 1 - pl.col("grid_blocks") / pl.col("_sms")
     room = pl.col("_used_pct").fill_null(0) < limits["busy_pct"]
-    hit = kernels.filter(pl.col("_matters") & few & room).with_columns(_stake=pl.col("duration_s") * gain(idle))
+    hit = kernels.filter(pl.col("_matters") & few & room & (idle >= limits["idle"])).with_columns(
+        _stake=pl.col("duration_s") * gain(idle)
+    )
     return findings(
         hit,
         message=_message,

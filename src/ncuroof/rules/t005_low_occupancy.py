@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.quantity_text import percent, si
-from ncuroof.roofline import HIGH_PCT, TENSOR_ACTIVE_PCT
+from ncuroof.roofline import HIGH_PCT
 from ncuroof.rules import Limit
 from ncuroof.rules._context import gain
 from ncuroof.rules._findings import Evidence, Row, findings
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 CODE = "T005"
 NAME = "low-occupancy"
 SEVERITY = "info"
-NEEDS = ("occupancy_theoretical_pct", "waves", "duration_s", ("roof_pct", "sm_pct", "memory_roof_pct"))
+NEEDS = ("occupancy_theoretical_pct", "waves", "duration_s", "sm_pct", ("memory_pct", "memory_roof_pct"))
 TIER = "roofline"
 LIMITS = {
     "theoretical_pct": Limit(80.0, "%", "below it Nsight looks for the limiter", "Nsight rule TheoreticalOccupancy"),
@@ -54,7 +54,7 @@ LIMITERS = ("registers", "shared", "warps", "blocks", "barriers")
 
 def applies() -> pl.Expr:
     """Kernels that do not compute on tensor cores."""
-    return ~(pl.col("tensor_pct") >= TENSOR_ACTIVE_PCT).fill_null(value=False)
+    return ~pl.col("_tensor")
 
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:

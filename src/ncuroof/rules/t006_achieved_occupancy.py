@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.quantity_text import percent
-from ncuroof.roofline import HIGH_PCT, TENSOR_ACTIVE_PCT
+from ncuroof.roofline import HIGH_PCT
 from ncuroof.rules import Limit
 from ncuroof.rules._context import gain
 from ncuroof.rules._findings import Evidence, findings
@@ -42,7 +42,8 @@ NEEDS = (
     "occupancy_achieved_pct",
     "waves",
     "duration_s",
-    ("roof_pct", "sm_pct", "memory_roof_pct"),
+    "sm_pct",
+    ("memory_pct", "memory_roof_pct"),
 )
 TIER = "roofline"
 LIMITS = {
@@ -59,7 +60,7 @@ ADVICE = (
 
 def applies() -> pl.Expr:
     """Kernels that do not compute on tensor cores."""
-    return ~(pl.col("tensor_pct") >= TENSOR_ACTIVE_PCT).fill_null(value=False)
+    return ~pl.col("_tensor")
 
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:

@@ -48,7 +48,7 @@ LIMITS = {
 
 def applies() -> pl.Expr:
     """Kernels that do not compute on tensor cores."""
-    return ~(pl.col("tensor_pct") >= roofline.TENSOR_ACTIVE_PCT).fill_null(value=False)
+    return ~pl.col("_tensor")
 
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:

@@ -1,0 +1,88 @@
+"""M008 l1-bound: the memory side is busy in L1 and shared memory, not in DRAM.
+
+What it does
+    Finds memory-bound kernels whose limit is the throughput of L1 and shared memory while L2 and DRAM have room.
+
+Why it matters
+    "Memory-bound" makes one save DRAM bytes. Here none of them is missing: the same data is fetched from L1 or shared
+    memory too often, a few bytes at a time. A matrix product without register tiles is the usual case.
+
+How it decides
+    Memory throughput is at least 60 % of peak, L1 is what makes it so, and both L2 and DRAM are below 40 %. The time at
+    stake leads down to the next busiest of L2, DRAM and the roof of the arithmetic; it is an upper bound.
+
+What to do
+    Keep more results per thread (register tiles), so that each value fetched is used several times; fetch 16 bytes at a
+    time (float4); use shared memory for what several threads read, and tensor cores for products, which read whole
+    tiles.
+
+When it is wrong
+    A kernel that does nothing but shuffle data in shared memory is supposed to be here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ncuroof import roofline
+from ncuroof.quantity_text import percent
+from ncuroof.rules import Limit
+from ncuroof.rules._findings import Evidence, Row, findings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CODE = "M008"
+NAME = "l1-bound"
+SEVERITY = "info"
+NEEDS = ("duration_s", "memory_pct", "l1_pct", "l2_pct", ("memory_roof_pct", "dram_pct"))
+TIER = "roofline"
+LIMITS = {
+    "busy_pct": Limit(roofline.HIGH_PCT, "%", "below it memory is not the limit", "Nsight rule SOLBottleneck"),
+    "idle_pct": Limit(40.0, "%", "L2 and DRAM with this much room do not limit", "20 points from busy"),
+    "margin_pct": Limit(10.0, "%", "memory throughput is that of its busiest unit", "Nsight's margin of 10 points"),
+}
+
+ADVICE = (
+    "Use each value fetched several times: more results per thread (register tiles), 16-byte accesses (float4), tensor "
+    "cores for matrix products. Saving DRAM bytes would not help."
+)
+
+
+def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
+    """Kernels limited by L1; see the module's documentation."""
+    dram = pl.coalesce("memory_roof_pct", "dram_pct")
+    hit = (
+        kernels.with_columns(_dram_pct=dram)
+        .filter(
+            pl.col("_matters")
+            & (pl.col("verdict") == roofline.MEMORY)
+            & (pl.col("memory_pct") >= limits["busy_pct"])
+            & (pl.col("l1_pct") >= pl.col("memory_pct") - limits["margin_pct"])
+            & (pl.max_horizontal("l2_pct", "_dram_pct") < limits["idle_pct"])
+        )
+        .with_columns(_next=pl.max_horizontal("l2_pct", "_dram_pct", "compute_roof_pct"))
+        .with_columns(_stake=pl.col("duration_s") * (1 - pl.col("_next") / pl.col("memory_pct")).clip(lower_bound=0.0))
+    )
+    return findings(
+        hit,
+        message=_message,
+        advice=ADVICE,
+        stake="_stake",
+        confidence="low",
+        evidence=[
+            Evidence("memory_pct", "%", limits["busy_pct"]),
+            Evidence("l1_pct", "%"),
+            Evidence("l2_pct", "%", limits["idle_pct"]),
+            Evidence("_dram_pct", "%", limits["idle_pct"], "share of the DRAM roof"),
+        ],
+    )
+
+
+def _message(k: Row) -> str:
+    return (
+        f"L1 and shared memory are {percent(k['l1_pct'])} busy, L2 {percent(k['l2_pct'])}, DRAM "
+        f"{percent(k['_dram_pct'])}: fetching the same data again and again is the limit, not DRAM"
+    )
