@@ -64,7 +64,7 @@ def test_skips_are_summed_up_by_tier():
     outcome = rules.run(frame, Config(select=("R001", "T001", "D007")))
     (note,) = outcome.findings.to_dicts()
     assert note["code"] == "D007"
-    assert note["message"] == "kernels that rules could not judge for want of counters: R001 1, T001 1"
+    assert note["message"] == "2 rules could not judge 1 kernel for want of counters: R001, T001"
     assert "roofline" in note["advice"]
 
 

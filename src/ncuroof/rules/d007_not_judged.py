@@ -68,8 +68,7 @@ def summarize(skips: Sequence[Skip], rules: Sequence[Rule]) -> pl.DataFrame:
     return report_findings(
         [
             {
-                "message": "kernels that rules could not judge for want of counters: "
-                + ", ".join(f"{s.code} {s.count}" for s in sorted(skips, key=lambda s: s.code)),
+                "message": _message(skips),
                 "advice": f"Collect more (`ncuroof collect --tier ...`): {advice}.",
                 "confidence": "high",
                 "evidence": evidence,
@@ -78,5 +77,12 @@ def summarize(skips: Sequence[Skip], rules: Sequence[Rule]) -> pl.DataFrame:
     )
 
 
+def _message(skips: Sequence[Skip]) -> str:
+    rules = f"{len(skips)} rules" if len(skips) > 1 else "1 rule"
+    most = max(s.count for s in skips)
+    kernels = f"up to {most} kernels" if most > 1 else "1 kernel"
+    return f"{rules} could not judge {kernels} for want of counters: {_codes(skips)}"
+
+
 def _codes(skips: Sequence[Skip]) -> str:
-    return ", ".join(s.code for s in skips)
+    return ", ".join(sorted(s.code for s in skips))
