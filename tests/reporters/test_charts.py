@@ -9,9 +9,10 @@ from tests.builders import analysis, kernel
 from tests.reporters.samples import hostile, typical
 
 from ncuroof.errors import NothingMeasuredError, UsageError
-from ncuroof.reporters._charts import COLORS, SHAPES, VERDICTS
+from ncuroof.reporters._charts import COLORS, SHAPES, VERDICTS, chart
 from ncuroof.reporters._drawings import drawings, first, only_gpu, png, svg
 from ncuroof.reporters._groups import finding_groups, kernel_groups
+from ncuroof.reporters._roof_lines import DRAM, Roof
 from ncuroof.roofline import VERDICTS as ALL_VERDICTS
 
 
@@ -100,6 +101,13 @@ def test_no_picture_without_a_place():
     assert picture.spec is None
     with pytest.raises(NothingMeasuredError, match="no kernel with a byte count"):
         first(analysis([kernel(**NO_FLOP, traffic_bytes=None)]))
+
+
+def test_altair_finds_nothing_wrong_with_the_chart():
+    point, strip = drawn(typical())[0].spec["datasets"].values()
+    spec = chart(point, strip, [Roof(DRAM, 3e12, ""), Roof("fp16", 8e14, "")]).to_dict(validate=True)
+    names = {p["name"] for p in spec["params"]}
+    assert names == {"verdict", "report", "zoom"}
 
 
 def test_specification_names_no_address():

@@ -143,6 +143,11 @@ def test_the_same_finding_on_identical_launches_is_one_with_summed_stake():
     assert f.stake_s == pytest.approx(4e-5)
 
 
+def test_nsight_may_agree_on_some_launches_only():
+    (f,) = found([kernel(), kernel()], [finding(0, voice="both", time_at_stake_s=2.0), finding(1)])
+    assert (f.launches, f.row["voice"]) == (2, "both")
+
+
 def test_findings_are_sorted_by_stake_then_severity_with_unknown_last():
     kernels = [kernel(grid_x=i) for i in range(1, 6)]
     result = found(

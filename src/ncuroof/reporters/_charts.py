@@ -43,9 +43,10 @@ def _named(name: str) -> Any:  # noqa: ANN401  as above
 def specification(points: Sequence[Record], strip: Sequence[Record], lines: Sequence[Roof], title: str) -> Record:
     """The chart as a Vega-Lite specification with its data.
 
-    The data join the specification here and not in :func:`chart` because altair copies and validates them many times.
+    The data join the specification here and not in :func:`chart` because altair copies and validates them many times;
+    what it would find in the rest, a test finds.
     """
-    spec: Record = chart(points, strip, lines, title=title).to_dict()
+    spec: Record = chart(points, strip, lines, title=title).to_dict(validate=False)
     spec.setdefault("datasets", {}).update(points=list(points), strip=list(strip))
     # The address of the schema is all it holds; a picture that needs no network should name none.
     spec.pop("$schema", None)
@@ -82,9 +83,7 @@ def chart(
     with warnings.catch_warnings():
         # One legend for both panels is just what is meant; altair warns that it is not two.
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-        whole = alt.vconcat(*panels, spacing=28, title=heading)
-        whole = whole.add_params(alt.param(name="report", value="all"))
-    return whole.properties(config=_config())
+        return alt.vconcat(*panels, spacing=28, title=heading, config=_config())
 
 
 def _config() -> alt.Config:
@@ -163,7 +162,7 @@ def _roofline(points: Sequence[Record], lines: Sequence[Roof], width: int, verdi
         .transform_filter(_REPORT)
         .mark_point(strokeWidth=1.4, clip=True)
         .encode(x=x, y=y, **_looks(crowd, verdicts))
-        .add_params(_LEGEND, _zoom())
+        .add_params(_LEGEND, _CHOSEN, _zoom())
     )
     return alt.layer(*layers, marks, *_label_layers(drawn)).properties(width=width, height=HEIGHT)
 
@@ -195,7 +194,7 @@ def _strip(strip: Sequence[Record], width: int, verdicts: list[str]) -> Any:  # 
             ),
             **_looks(len(strip), verdicts),
         )
-        .add_params(_LEGEND)
+        .add_params(_LEGEND, _CHOSEN)
     )
     return alt.layer(
         roof.mark_rule(color=INK, strokeWidth=1.6).encode(x="pct:Q"),
@@ -206,6 +205,7 @@ def _strip(strip: Sequence[Record], width: int, verdicts: list[str]) -> Any:  # 
     ).properties(width=width, height=STRIP_HEIGHT)
 
 
+_CHOSEN = alt.param(name="report", value="all")
 _REPORT = "report == 'all' || datum.report == report"
 _LEGEND = alt.selection_point(name="verdict", fields=["verdict"], bind="legend")
 

@@ -162,12 +162,7 @@ def finding_groups(analysis: Analysis, groups: pl.DataFrame) -> list[FindingGrou
     merged: dict[tuple[object, ...], list[Row]] = {}
     for position, finding in enumerate(analysis.findings.iter_rows(named=True)):
         group = of_row.get(finding["row"]) if finding["row"] is not None else None
-        key = (
-            finding["code"],
-            finding["severity"],
-            finding["voice"],
-            group if group is not None else ("alone", position),
-        )
+        key = (finding["code"], finding["severity"], group if group is not None else ("alone", position))
         merged.setdefault(key, []).append(finding)
     result = []
     for members in merged.values():
