@@ -10,7 +10,7 @@ import polars as pl
 from ncuroof.model import Chunk
 from ncuroof.readers import _numbers
 from ncuroof.readers._csv_header import Header
-from ncuroof.readers._csv_parse import parse
+from ncuroof.readers._csv_parse import parse_lines
 from ncuroof.readers._metric_values import EXTREMES, MetricValues
 from ncuroof.readers._reading import (
     GPU_NAME,
@@ -70,7 +70,7 @@ class LongTable:
             return None
         if not records.endswith(b"\n"):
             records += b"\n"
-        frame = self._parse(records)
+        records, frame = self._parse(records)
         if not frame.height:
             return None
         ordinal, first = self._kernels(frame)
@@ -85,13 +85,13 @@ class LongTable:
                 frame, ordinal, first = frame.filter(pl.Series(keep)), ordinal[keep], first[:count]
         return self._chunk(records, frame, ordinal, first)
 
-    def _parse(self, records: bytes) -> pl.DataFrame:
-        """The columns that all rows are needed of, and each row's line number."""
-        frame = parse(records, self.header, self._used.values(), row_index="line")
+    def _parse(self, records: bytes) -> tuple[bytes, pl.DataFrame]:
+        """The columns that all rows are needed of, and each row's line number within the records also given back."""
+        records, frame = parse_lines(records, self.header, self._used.values(), row_index="line")
         frame = frame.rename({f"c{i}": k for k, i in self._used.items()})
         if "id" in self._used:
-            return frame.filter(pl.col("id").str.contains(r"^\s*\d[\d.,' ]*$"))
-        return frame.filter(pl.any_horizontal(pl.col(k).fill_null("") != "" for k in self._key))
+            return records, frame.filter(pl.col("id").str.contains(r"^\s*\d[\d.,' ]*$"))
+        return records, frame.filter(pl.any_horizontal(pl.col(k).fill_null("") != "" for k in self._key))
 
     def _kernels(self, frame: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
         """For each row the number of its kernel within the block, and for each kernel its first row."""
@@ -142,7 +142,7 @@ class LongTable:
         lines = _line_starts(records)
         wanted = frame["line"].gather(first).to_numpy()
         picked = b"".join(records[lines[i] : lines[i + 1]] for i in wanted.tolist())
-        rows = parse(picked, self.header, {*at.values(), *self.header.nvtx})
+        _, rows = parse_lines(picked, self.header, {*at.values(), *self.header.nvtx})
         who = {k: rows[f"c{i}"] for k, i in at.items()}
         if "kernel" not in who and "shown_name" in who:
             who["kernel"] = who["shown_name"]

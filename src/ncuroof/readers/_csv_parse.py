@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import csv
+import io
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
+
+from ncuroof.readers._csv_header import split_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,3 +52,40 @@ def parse(
         encoding="utf8-lossy",
         row_index_name=row_index,
     )
+
+
+def parse_lines(
+    records: bytes, header: Header, columns: Iterable[int], types: Mapping[int, pl.DataType] | None = None, **how: Any
+) -> tuple[bytes, pl.DataFrame]:
+    """As :func:`parse`, for records that may be malformed: rows are lines, also where quotes are misplaced.
+
+    Returns:
+        The records that were parsed, one per line, and the frame.
+
+    Raises:
+        polars.exceptions.PolarsError: only where ``types`` is given, for a field that does not fit its type.
+    """
+    columns = list(columns)
+    lines = records.count(b"\n") + (not records.endswith(b"\n"))
+    try:
+        frame = parse(records, header, columns, types, **how)
+    except pl.exceptions.PolarsError:
+        if types:
+            raise
+    else:
+        if frame.height == lines:
+            return records, frame
+    records = _rewritten(records, header)
+    return records, parse(records, header, columns, types, **how)
+
+
+def _rewritten(records: bytes, header: Header) -> bytes:
+    """The lines that Python's csv module takes for records, written again with every field in quotes."""
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=header.delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    for line in records.decode("utf-8", "replace").replace("\r", "").replace("\0", "").split("\n"):
+        if line:
+            # What is no record stays as an empty one, so that the number of lines does not change.
+            fields = split_record(line, header.delimiter) or [""]
+            writer.writerow([f.replace("\n", " ") for f in fields[: header.width]])
+    return out.getvalue().encode()

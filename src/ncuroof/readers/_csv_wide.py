@@ -10,7 +10,7 @@ import polars as pl
 from ncuroof.model import Chunk
 from ncuroof.readers import _numbers
 from ncuroof.readers._csv_header import Header, split_record
-from ncuroof.readers._csv_parse import parse
+from ncuroof.readers._csv_parse import parse_lines
 from ncuroof.readers._display_names import is_metric_name, metric_name
 from ncuroof.readers._melt import Melter
 from ncuroof.readers._reading import GPU_NAME, Reading, launches, metric_rows
@@ -158,7 +158,8 @@ class WideTable:
 
     def _read(self, records: bytes, types: dict[int, pl.DataType], columns: list[int]) -> pl.DataFrame:
         identity = set(self.header.at.values()) | set(self.header.nvtx)
-        return parse(records, self.header, identity | set(columns), types, nulls=self._nulls if types else ())
+        nulls = self._nulls if types else ()
+        return parse_lines(records, self.header, identity | set(columns), types, nulls=nulls)[1]
 
     def _parse(self, records: bytes) -> pl.DataFrame:
         if self._types:

@@ -62,7 +62,10 @@ class Melter:
             stacked = self._stack(frame, texts)
             values, refused = _numbers.to_float(stacked, form)
             factors, _ = self._spread(self.factors[texts], index.to_numpy())
-            more = {"text": _numbers.split_text(stacked, values)}
+            more = {
+                "text": _numbers.split_text(stacked, values),
+                "value_int": _numbers.to_integer(stacked, values, pl.Series(factors), form),
+            }
             parts.append(self._rows(values.to_numpy() * factors, texts, index, more))
         return pl.concat(parts, how="diagonal") if parts else pl.DataFrame(), refused
 

@@ -147,20 +147,8 @@ class MetricValues:
             pl.col("_own"),
             pl.col("_factor"),
         )
-        exact = _exact(texts, values, frame["_factor"], self.format)
+        exact = _numbers.to_integer(texts, values, frame["_factor"], self.format)
         return frame.with_columns(exact.alias("value_int"), pl.col("metric").cast(pl.Categorical))
-
-
-def _exact(texts: pl.Series, values: pl.Series, factors: pl.Series, form: _numbers.NumberFormat) -> pl.Series:
-    """The values that are printed as whole numbers in their base unit, as integers; null for others."""
-    point = texts.str.contains(form.decimal, literal=True) | texts.str.contains_any(["e", "E", "(", "{"])
-    whole = ((factors == 1.0) & ~point & (values >= 0) & (values < 2.0**63)).fill_null(False)
-    exact = pl.select(pl.when(whole).then(values)).to_series().cast(pl.UInt64)
-    large = (whole & (values >= 2.0**53)).fill_null(False).arg_true()
-    if len(large):
-        digits = texts.gather(large).str.replace_all(r"[^\d]", "").cast(pl.UInt64, strict=False)
-        exact = exact.scatter(large, digits)
-    return exact
 
 
 def _most_exact(frame: pl.DataFrame) -> pl.DataFrame:

@@ -302,6 +302,18 @@ def to_float(texts: pl.Series, form: NumberFormat) -> tuple[pl.Series, int]:
     return numbers, refused
 
 
+def to_integer(texts: pl.Series, values: pl.Series, factors: pl.Series, form: NumberFormat) -> pl.Series:
+    """The values that are printed as whole numbers in their base unit, as integers; null for others."""
+    point = texts.str.contains(form.decimal, literal=True) | texts.str.contains_any(["e", "E", "(", "{"])
+    whole = ((factors == 1.0) & ~point & (values >= 0) & (values < 2.0**63)).fill_null(False)
+    exact = pl.select(pl.when(whole).then(values)).to_series().cast(pl.UInt64)
+    large = (whole & (values >= 2.0**53)).fill_null(False).arg_true()
+    if len(large):
+        digits = texts.gather(large).str.replace_all(r"[^\d]", "").cast(pl.UInt64, strict=False)
+        exact = exact.scatter(large, digits)
+    return exact
+
+
 def _is_numeric_shape(values: pl.Series) -> pl.Series:
     return values.str.contains(rf"^\s*[-+]?[\d.,{_SPACES}{_APOSTROPHES}]+(?:[eE][-+]?\d+)?\s*$")
 
