@@ -34,7 +34,7 @@ CONDITIONS: dict[str, str] = {
 """Name of each condition, as for ``--accept``, to what it means."""
 
 NEVER_ACCEPTED = ("time",)
-FINDINGS_NEED = ("gpu", "cache-mode", "replay-mode", "work")
+FINDINGS_NEED = ("gpu", "cache-mode", "replay-mode")
 """Where one of these differs, the findings of the two sides speak of different things."""
 
 
@@ -56,9 +56,7 @@ def differing(pairs: pl.DataFrame) -> pl.DataFrame:
         "cache-mode": _other("cache_control", "cache control"),
         "replay-mode": _other("replay_mode", "replay mode"),
         "ncu-version": _other("ncu_release", "ncu release"),
-        "counters": pl.coalesce(
-            _other("counters", "time, bytes and work from"), _other("passes", "number of passes")
-        ),
+        "counters": pl.coalesce(_other("counters", "time, bytes and work from"), _other("passes", "number of passes")),
         "work": _work(),
         "time": pl.when(pl.col("base_timed").eq(0) | pl.col("head_timed").eq(0)).then(
             pl.format(

@@ -36,9 +36,10 @@ def findings(pairs: pl.DataFrame, base: Analysis, head: Analysis) -> pl.DataFram
     """One row per pair and rule, columns :data:`SCHEMA`: what is found in head, and what was found in base only.
 
     ``new``: not found in base although the rule could judge the kernel there, or could not judge it (``reason`` says
-    so), or the kernel is new. ``fixed``: no longer found although the rule judged it in head. ``known``: found on both
-    sides. ``cannot say``: gone in head because the rule could no longer judge the kernel, or measured under conditions
-    that make the two sides speak of different things.
+    so), or the launch is new. ``fixed``: no longer found although the rule judged it in head. ``known``: found on both
+    sides, or, for a launch without a match, on another launch of this kernel in base. ``cannot say``: gone in head
+    because the rule could no longer judge the kernel, or measured under conditions that make the two sides speak of
+    different things.
     """
     known = set(rules_of(base)) | set(rules_of(head))
     sides = [_per_pair(pairs, side, of, sorted(known)) for side, of in (("base", base), ("head", head))]
@@ -78,7 +79,7 @@ def findings(pairs: pl.DataFrame, base: Analysis, head: Analysis) -> pl.DataFram
             c: pl.when(now).then(f"{c}_head").otherwise(c) for c in ("kernel", "message", "launches", "time_at_stake_s")
         },
     )
-    parts = [matched, _unmatched(pairs, head), _of_reports(base, head)]
+    parts = [matched, _unmatched(pairs, base, head), _of_reports(base, head)]
     return pl.concat([p.select(pl.col(c).cast(t) for c, t in SCHEMA.items()) for p in parts]).sort(
         "time_at_stake_s", "code", "pair", descending=[True, False, False], nulls_last=True
     )
@@ -92,16 +93,37 @@ def rules_of(analysis: Analysis) -> list[str]:
 def known_rows(pairs: pl.DataFrame, found: pl.DataFrame, base: Analysis, head: Analysis) -> pl.DataFrame:
     """Which rows of ``head.findings`` were found in base already: the findings with a column ``known``."""
     of_pair = pairs.select("pair", "head_rows").explode("head_rows").rename({"head_rows": "row"})
+    of_pair = of_pair.filter(pl.col("row").is_not_null())
     known = found.filter((pl.col("state") == KNOWN) & pl.col("pair").is_not_null()).select("pair", "code", _hit=True)
+    elsewhere = _with_gpu(base).select(*_ELSEWHERE, _other=True).unique()
     reports = _ours(base).filter(pl.col("row").is_null())["code"].unique().to_list()
+    gpus = head.kernels.select("row", "gpu_name")
     return (
         head.findings.join(of_pair, on="row", how="left", maintain_order="left")
+        .join(gpus, on="row", how="left", maintain_order="left")
         .join(known, on=["pair", "code"], how="left", maintain_order="left")
+        .join(elsewhere, on=_ELSEWHERE, how="left", nulls_equal=True, maintain_order="left")
         .with_columns(
-            known=pl.col("_hit").fill_null(value=False) | (pl.col("row").is_null() & pl.col("code").is_in(reports))
+            known=(
+                pl.when(pl.col("row").is_null())
+                .then(pl.col("code").is_in(reports))
+                .when(pl.col("pair").is_null())
+                .then(pl.col("_other"))
+                .otherwise(pl.col("_hit"))
+            ).fill_null(value=False)
+            & (pl.col("voice") != "nsight")
         )
-        .drop("pair", "_hit")
+        .drop("pair", "gpu_name", "_hit", "_other")
     )
+
+
+_ELSEWHERE = ["code", "kernel", "gpu_name"]
+"""What must agree for a finding on a launch without a match to be one that is known from another launch."""
+
+
+def _with_gpu(analysis: Analysis) -> pl.DataFrame:
+    """Our findings on kernels, with the GPU each was made on."""
+    return _ours(analysis).drop_nulls("row").join(analysis.kernels.select("row", "gpu_name"), on="row", how="left")
 
 
 def _ours(analysis: Analysis) -> pl.DataFrame:
@@ -139,21 +161,29 @@ def _sum(column: str) -> pl.Expr:
     return pl.when(pl.col(column).count() > 0).then(pl.col(column).sum()).alias(column)
 
 
-def _unmatched(pairs: pl.DataFrame, head: Analysis) -> pl.DataFrame:
-    """Findings on kernels of head that have no counterpart in base: all new."""
+def _unmatched(pairs: pl.DataFrame, base: Analysis, head: Analysis) -> pl.DataFrame:
+    """Findings on kernels of head that have no counterpart in base."""
     matched = pairs.select(row="head_rows").explode("row")
+    elsewhere = _with_gpu(base).select(*_ELSEWHERE, _other=True).unique()
+    known = pl.col("_other").fill_null(value=False)
     return (
-        _ours(head)
-        .drop_nulls("row")
+        _with_gpu(head)
         .join(matched, on="row", how="anti")
+        .join(elsewhere, on=_ELSEWHERE, how="left", nulls_equal=True)
         .sort("time_at_stake_s", descending=True, nulls_last=True, maintain_order=True)
-        .group_by("code", "kernel", maintain_order=True)
+        .group_by("code", "kernel", known.alias("_known"), maintain_order=True)
         .agg(
             pl.col("name", "severity", "message").first(),
             pl.col("row").n_unique().alias("launches"),
             _sum("time_at_stake_s"),
         )
-        .with_columns(pair=pl.lit(None), state=pl.lit(NEW), reason=pl.lit("the kernel is new"))
+        .with_columns(
+            pair=pl.lit(None),
+            state=pl.when("_known").then(pl.lit(KNOWN)).otherwise(pl.lit(NEW)),
+            reason=pl.when("_known")
+            .then(pl.lit("found on another launch of this kernel in base"))
+            .otherwise(pl.lit("the launch is new")),
+        )
     )
 
 

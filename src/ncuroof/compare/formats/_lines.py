@@ -24,10 +24,12 @@ def head_shape(row: Row, side: str = "head") -> str:
 
 
 def change(row: Row) -> str:
-    """``+12 %``; a dash where it is unknown."""
+    """``+12 %``, ``×32``; a dash where it is unknown."""
     value = row["change_pct"]
     if not fig.finite(value):
         return fig.UNKNOWN
+    if value >= 900:
+        return f"×{fig.number(1 + value / 100)}"
     return f"{value:+.1f} %" if abs(value) < 10 else f"{value:+.0f} %"
 
 
@@ -110,9 +112,9 @@ def summary(comparison: Comparison) -> str:
     found = [f"{t.findings[s]} {s}" for s in (NEW, FIXED, UNSURE) if t.findings.get(s)]
     parts.append("findings: " + (", ".join(found) if found else "nothing new or fixed"))
     if t.compared_base_s > 0:
-        ratio = 100 * (t.compared_head_s / t.compared_base_s - 1)
+        ratio = {"change_pct": 100 * (t.compared_head_s / t.compared_base_s - 1)}
         parts.append(
             f"GPU time of what could be compared {fig.si(t.compared_base_s, 's')} → "
-            f"{fig.si(t.compared_head_s, 's')} ({ratio:+.1f} %)"
+            f"{fig.si(t.compared_head_s, 's')} ({change(ratio)})"
         )
     return "; ".join(parts)
