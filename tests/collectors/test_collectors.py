@@ -33,7 +33,7 @@ def run(name, *options, **environment):
 
 
 def test_every_collector_is_tested():
-    helpers = {"harness", "fma_kernel"}
+    helpers = {"harness", "fma_kernel", "compare_tables"}
     assert {path.stem for path in COLLECTORS.glob("*.py")} - helpers == set(SMALL)
 
 
@@ -171,3 +171,45 @@ def test_both_ways_of_the_fma_chain_compute_the_same(torch, collector):
     for _ in range(3):
         expected = expected * fma.A + fma.B
     assert torch.allclose(y, expected)
+
+
+def test_the_device_script_is_a_shell_script():
+    script = COLLECTORS / "device_check.sh"
+    assert os.access(script, os.X_OK)
+    assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0
+
+
+def test_comparing_two_metrics_tables(tmp_path):
+    import polars as pl
+
+    schema = {"result_index": pl.UInt32, "metric": pl.String, "value": pl.Float64}
+    ours = pl.DataFrame([(0, "a", 1.0), (0, "b", 2.0), (0, "text", None), (1, "a", 3.0)], schema=schema, orient="row")
+    theirs = pl.DataFrame([(0, "a", 1.0), (0, "b", 2.5), (0, "c", 9.0), (1, "a", 3.0)], schema=schema, orient="row")
+    ours.write_parquet(tmp_path / "ours.parquet")
+    theirs.write_parquet(tmp_path / "theirs.parquet")
+    command = [sys.executable, str(COLLECTORS / "compare_tables.py"), "ours.parquet", "theirs.parquet"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "3 values in both, 1 of them different" in done.stdout
+    assert "result 0 b: 2.0 here, 2.5 there" in done.stdout
+    assert "only in theirs: 1 metrics, such as c" in done.stdout
+    command[-1] = "ours.parquet"
+    assert subprocess.run(command, cwd=tmp_path, check=False, capture_output=True).returncode == 0
+
+
+def test_the_device_script_runs_through_with_a_stand_in(torch, tmp_path):
+    standin = Path(__file__).resolve().parents[1] / "standin" / "ncu.py"
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name, words in (("ncu", f'"{sys.executable}" "{standin}"'), ("ncuroof", f'"{sys.executable}" -m ncuroof')):
+        (folder / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        (folder / name).chmod(0o755)
+    settings = {"PATH": f"{folder}:{os.environ['PATH']}", "PYTHON": sys.executable, "DEVICE": "cpu", "LIMIT": "300"}
+    command = [str(COLLECTORS / "device_check.sh"), str(tmp_path / "out")]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **settings}, timeout=310, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert (tmp_path / "out" / "msweep.warm.ncu-rep").is_file()
+    assert (tmp_path / "out" / "movers.parquet").is_file()
+    assert (tmp_path / "out" / "roofs.toml").is_file()

@@ -48,7 +48,7 @@ def command(
     if output.exists() and not force:
         msg = f"{output.name} exists; choose another --output, or --force to overwrite"
         raise UsageError(msg)
-    talk = Terminal(quiet=quiet)
+    talk = Terminal(quiet=quiet, program=not quiet)
     if results:
         measured = [calibration.read(path) for path in results]
     else:

@@ -150,7 +150,7 @@ def calibrate(results: Sequence[Mapping[str, Any]]) -> Calibration:
     if not best:
         msg = "the results hold no rate that can be a roof: " + "; ".join(notes)
         raise CollectError(msg)
-    version = f"torch {about.get('torch')}, CUDA {about.get('cuda')}"
+    version = f"torch {about.get('torch')}" + (f", CUDA {about['cuda']}" if about.get("cuda") else "")
     roofs = tuple(
         Roof(
             value=rate,

@@ -15,11 +15,13 @@ class Terminal:
 
     Args:
         quiet: neither notes nor progress; warnings and the program's output all the same.
+        program: whether to hand on what the program prints.
     """
 
-    def __init__(self, *, quiet: bool = False, stream: TextIO | None = None) -> None:
+    def __init__(self, *, quiet: bool = False, program: bool = True, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._quiet = quiet
+        self._program = program
         self._live = not quiet and self._stream.isatty()
         self._drawn = False
         self._last = 0.0
@@ -35,9 +37,10 @@ class Terminal:
 
     def program(self, line: str) -> None:
         """Hand on a line of the program as it is: it would have reached this terminal anyway."""
-        self.clear()
-        self._stream.write(line + "\n")
-        self._stream.flush()
+        if self._program:
+            self.clear()
+            self._stream.write(line + "\n")
+            self._stream.flush()
 
     def progress(self, done: int, total: int | None, what: str) -> None:
         """Draw the count of kernels done over the last one."""
