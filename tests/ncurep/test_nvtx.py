@@ -60,3 +60,15 @@ def test_a_state_without_ranges() -> None:
 def test_a_range_in_a_domain_that_has_no_name() -> None:
     state = read_state(sized(2, number(1, 5) + sized(2, number(1, 8) + nvtx_range(b"r"))))
     assert (state.path, state.ranges[0]["domain"]) == ("8:r", "8")
+
+
+def test_start_end_ranges() -> None:
+    domains = sized(1, number(1, 2) + sized(2, b"nsight-python"))
+    started = sized(3, number(1, 2) + nvtx_range(b"gemm 8192") + sized(4, b"\xff\xff") + sized(5, b""))
+    state = read_state(domains + started + sized(2, number(1, 7) + sized(2, number(1, 2))))
+    assert state.path == "nsight-python:gemm 8192"
+    assert [(r["domain"], r["name"], r["thread"]) for r in state.ranges] == [("nsight-python", "gemm 8192", None)]
+    # Ranges of the thread itself come closer to the launch.
+    inner = sized(2, number(1, 7) + sized(2, number(1, 2) + nvtx_range(b"inner")))
+    assert read_state(domains + started + inner).path == "nsight-python:inner"
+    assert [r["name"] for r in read_state(domains + started + inner).ranges] == ["gemm 8192", "inner"]

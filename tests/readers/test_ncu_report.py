@@ -35,6 +35,7 @@ class Domain:
     def __init__(self, name: str, ranges: tuple[str, ...]) -> None:
         self.name = lambda: name
         self.push_pop_ranges = lambda: ranges
+        self.start_end_ranges = lambda: ("epoch",) if ranges else ()
 
 
 class State:
@@ -140,8 +141,8 @@ def test_conversion(package: list[str], path: Path) -> None:
     )
     assert (first["result_kind"], second["result_kind"]) == ("kernel", "range")
     assert (first["grid_x"], first["gpu_name"], first["clock_control"]) == (8, "GPU", "none")
-    assert (first["nvtx_path"], second["nvtx"]) == ("torch:step/mm", None)
-    assert [(r["domain"], r["name"]) for r in first["nvtx"]] == [("torch", "step"), ("torch", "mm")]
+    assert (first["nvtx_path"], second["nvtx"]) == ("torch:epoch/step/mm", None)
+    assert [(r["domain"], r["name"]) for r in first["nvtx"]] == [("torch", "epoch"), ("torch", "step"), ("torch", "mm")]
     assert metrics.select("metric", "value", "value_int", "text", "unit").rows() == [
         ("device__attribute_display_name", None, None, "GPU", None),
         ("empty", None, None, None, None),

@@ -144,7 +144,7 @@ def _entries(  # noqa: PLR0917
     into: list[Entry],
 ) -> None:
     """Add the entries of the payload from ``position`` to ``end``."""
-    counts = [(kind, getattr(head, attribute)) for kind, attribute in KINDS if head.HasField(attribute)]
+    counts = [(kind, count) for kind, attribute in KINDS if (count := getattr(head, attribute))]
     expected = sum([count for _, count in counts])
     if expected * 4 > end - position:
         found = f"a block that counts {expected} entries in {end - position} bytes of payload"

@@ -53,7 +53,7 @@ _SHARED = {
     "RuleMessage": "1 text bytes; 2 type u64; 3 id u64; 4 title bytes",
     "Focus": "1 message_id u64; 2 name bytes; 3 value double; 4 severity u64; 5 info bytes",
     "Speedup": "1 type u64; 2 percent double",
-    "NvtxState": "1 domains NvtxDomain*; 2 threads NvtxThread*",
+    "NvtxState": "1 domains NvtxDomain*; 2 threads NvtxThread*; 3 processes bytes*",
     "NvtxDomain": "1 id u64; 2 name bytes",
     "NvtxThread": "1 id u64; 2 domains NvtxStack*",
     "NvtxStack": "1 domain u64; 3 ranges NvtxRange*",

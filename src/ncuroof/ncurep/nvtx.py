@@ -6,6 +6,8 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+from google.protobuf.message import DecodeError
+
 from ncuroof.ncurep.messages import message
 from ncuroof.ncurep.session import text
 from ncuroof.ncurep.wire import LENGTH, fields
@@ -38,29 +40,52 @@ def read_state(raw: bytes) -> State:
     state = message("NvtxState").FromString(raw)
     domains = {domain.id: text(domain.name) for domain in state.domains}
     ranges: list[dict[str, Any]] = []
-    paths: list[str] = []
-    for thread in state.threads:
-        for stack in thread.domains:
-            domain = domains.get(stack.domain, str(stack.domain))
-            names = []
-            for one in stack.ranges:
-                attributes = one.attributes
-                name = text(one.name) or text(attributes.message.text)
-                names.append(name)
-                color = attributes.color
-                ranges.append(
-                    {
-                        "domain": domain,
-                        "name": name,
-                        "payload": payload(attributes.payload) if attributes.HasField("payload") else None,
-                        "category": attributes.category & 0xFFFFFFFF if attributes.category else None,
-                        "color": f"#{color.argb & 0xFFFFFFFF:08X}" if color.type else None,
-                        "thread": thread.id,
-                    }
-                )
-            if names:
-                paths.append(("" if domain == DEFAULT_DOMAIN else f"{domain}:") + "/".join(names))
-    return State(paths[-1] if paths else None, ranges)
+    path = None
+    stacks = [(s.domain, s.ranges, thread.id) for thread in state.threads for s in thread.domains]
+    started = [(*_started(process), None) for process in state.processes]
+    for number, own, thread in [*started, *stacks]:
+        domain = domains.get(number, str(number))
+        found = [_range(one, domain, thread) for one in own]
+        ranges += found
+        if found:
+            prefix = "" if domain == DEFAULT_DOMAIN else f"{domain}:"
+            path = prefix + "/".join(one["name"] for one in found)
+    return State(path, ranges)
+
+
+def _started(raw: bytes) -> tuple[int, list[Any]]:
+    """Domain and start/end ranges of a process.
+
+    Every state has one such message for each domain, but no public report has a range in it: whatever field of it holds
+    something with the layout of a range and a name is taken for one.
+    """
+    domain = 0
+    ranges = []
+    for number, wire, value in fields(raw):
+        if number == 1 and isinstance(value, int):
+            domain = value
+        elif wire == LENGTH:
+            try:
+                one = message("NvtxRange").FromString(value)
+            except DecodeError:
+                continue
+            if one.name:
+                ranges.append(one)
+    return domain, ranges
+
+
+def _range(one: Any, domain: str, thread: int | None) -> dict[str, Any]:  # noqa: ANN401
+    """The fields of :data:`ncuroof.tables.NVTX_RANGE` of a range message."""
+    attributes = one.attributes
+    color = attributes.color
+    return {
+        "domain": domain,
+        "name": text(one.name) or text(attributes.message.text),
+        "payload": payload(attributes.payload) if attributes.HasField("payload") else None,
+        "category": attributes.category & 0xFFFFFFFF if attributes.category else None,
+        "color": f"#{color.argb & 0xFFFFFFFF:08X}" if color.type else None,
+        "thread": thread,
+    }
 
 
 def payload(raw: bytes) -> str | None:

@@ -196,7 +196,7 @@ def _nvtx(action: Any) -> tuple[list[dict[str, Any]] | None, str | None]:  # noq
     for number in state.domains():
         domain = state.domain_by_id(number)
         name = domain.name()
-        own = list(domain.push_pop_ranges())
+        own = [*domain.start_end_ranges(), *domain.push_pop_ranges()]
         ranges += [{"domain": name, "name": one} for one in own]
         if own:
             path = ("" if name == DEFAULT_DOMAIN else f"{name}:") + "/".join(own)
