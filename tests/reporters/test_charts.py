@@ -70,6 +70,15 @@ def test_two_panels_and_a_caption_that_counts_what_is_not_on_the_roofline():
     )
 
 
+def test_the_bandwidth_axis_holds_everything():
+    kernels = [kernel(**NO_FLOP, grid_x=i, traffic_bytes=q) for i, q in enumerate((0.0, 1e8, 9e8))]
+    (picture,) = drawn(analysis(kernels))
+    low, high = marks(picture.spec)["encoding"]["x"]["scale"]["domain"]
+    # 900 MB in 100 µs are 9 TB/s, 292 % of 3085 GB/s
+    assert low < 0
+    assert high > 292
+
+
 def test_formula_and_counter_are_joined():
     (picture,) = drawn(typical())
     rules = [m for m in layers(picture.spec) if m["encoding"].get("x", {}).get("field") == "formula"]

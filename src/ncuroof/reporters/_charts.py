@@ -183,7 +183,8 @@ def _strip(strip: Sequence[Record], width: int, verdicts: list[str]) -> Any:  # 
             x=alt.X(
                 "bandwidth_pct:Q",
                 title="percent of the bandwidth roof: kernels of which only the bytes are known",
-                scale=alt.Scale(domain=[0, top], nice=False),
+                # A little room left of zero, or the points there would be cut in half.
+                scale=alt.Scale(domain=[-0.02 * top, top], nice=False),
                 axis=alt.Axis(grid=True, tickCount=6),
             ),
             y=alt.Y(
