@@ -1,15 +1,19 @@
 """How much of a folder of reports can be placed: the share of kernels with T, Q, W, a path, a roof and a verdict.
 
-Run it as ``python benchmarks/coverage.py [FOLDER …] [--json FILE]``. It reads every input that a reader knows, through
-the same stages as ``ncuroof analyze``, and prints one line for all kernels and one per compute capability:
+Run it as ``python benchmarks/coverage.py [FOLDER …] [--json FILE] [--against FILE]``. It reads every input that a
+reader knows, through the same stages as ``ncuroof analyze``, and prints one line for all kernels and one per compute
+capability:
 
-* T: kernels with a duration. Q: with bytes at DRAM (``exact``: counters, sectors, rates, active cycles; ``derived``: a
-  percentage of peak). W: with executed work of any path (``est.``: some of it estimated). path: with one that bounds.
+* T: kernels with a duration.
+* Q ctr, Q: with bytes at DRAM from byte counters and rates alone; from anything. derived: from a percentage of peak.
+* W ctr, W: with executed work of any path from FLOP counters alone; from anything, such as executed instructions. est.:
+  some of it estimated. path: with a path that bounds them.
 * B, F: with a bandwidth roof, with a compute roof of their path. memory: with a memory position (Q and B, or DRAM
   throughput in percent) among those with a duration. flop: with a place on the FLOP axis, or counted work of zero,
   among those whose result holds any FLOP counter or tensor activity above zero. verdict: other than ``cannot-say``.
 
-Kernel times of nsys and PyTorch traces carry no metrics and are left out.
+``benchmarks/coverage.json`` holds the last figures for the public reports that the tests use. Kernel times of nsys and
+PyTorch traces carry no metrics and are left out.
 """
 
 from __future__ import annotations
@@ -27,7 +31,9 @@ from ncuroof.roofline import work_column
 from ncuroof.tables import PATHS
 
 DEFAULT = Path(__file__).resolve().parent.parent.parent / "shared" / "corpus"
+BYTE_COUNTERS = ["counter", "rate×time", "rate×cycles", "sectors×32"]
 DERIVED = ["percent×peak"]
+FLOP_COUNTERS = ["counter", "rate×cycles", "rate×time"]
 WITHOUT_METRICS = ["nsys-kernel-times"]
 
 
@@ -47,15 +53,17 @@ def columns() -> dict[str, pl.Expr]:
     derived = pl.col("dram_bytes_source").is_in(DERIVED)
     works = [work_column(p) for p in PATHS]
     work = pl.any_horizontal(pl.col(c).is_not_null() for c in works)
+    counted = pl.any_horizontal(pl.col(f"{c}_source").is_in(FLOP_COUNTERS) for c in works)
     estimated = pl.any_horizontal(pl.col(f"{c}_source") == "estimated" for c in works)
     bandwidth = (q & pl.col("roof_bytes_s").is_not_null()) | pl.col("dram_pct").is_not_null()
     placed = pl.col("intensity").is_not_null() | (pl.col("flop") == 0) | pl.col("compute_roof_pct").is_not_null()
     any_flop = work | (pl.col("path_hint").is_not_null() & (pl.col("tensor_pct") > 0))
     return {
         "T": share(timed),
+        "Q ctr": share(pl.col("dram_bytes_source").is_in(BYTE_COUNTERS)),
         "Q": share(q),
-        "exact": share(q & ~derived),
         "derived": share(derived),
+        "W ctr": share(counted),
         "W": share(work),
         "est.": share(estimated),
         "path": share(pl.col("path").is_not_null()),
@@ -101,6 +109,20 @@ def show(table: pl.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def change(table: pl.DataFrame, before: list[dict[str, float | str | None]]) -> pl.DataFrame:
+    """The table less the figures of an earlier one, for the chips that both have."""
+    earlier = {row["chip"]: row for row in before}
+    rows = []
+    for row in table.iter_rows(named=True):
+        old = earlier.get(row["chip"], {})
+        rows.append({k: v if k == "chip" else _less(v, old.get(k)) for k, v in row.items()})
+    return pl.DataFrame(rows)
+
+
+def _less(new: float | None, old: float | str | None) -> float | None:
+    return new - old if isinstance(new, (int, float)) and isinstance(old, (int, float)) else None
+
+
 def sources(kernels: pl.DataFrame, column: str) -> str:
     """Kernels by the source of a quantity."""
     counts = kernels.group_by(pl.col(column).fill_null("unknown")).len("n").sort("n", descending=True)
@@ -111,6 +133,7 @@ def main() -> int:
     """Read, place, count, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="*", type=Path, default=[DEFAULT])
+    parser.add_argument("--against", type=Path, help="print the change from such a file, in points")
     parser.add_argument("--json", type=Path, help="also write the table to this file")
     arguments = parser.parse_args()
     files = sorted(f for folder in arguments.folders for f in (folder.rglob("*") if folder.is_dir() else [folder]))
@@ -124,12 +147,16 @@ def main() -> int:
     table = coverage(kernels)
     print(f"{kernels['source_sha256'].n_unique()} reports with {kernels.height} kernels; percent of kernels:\n")
     print(show(table))
+    if arguments.against:
+        print(f"\nchange from {arguments.against}, in points:\n")
+        print(show(change(table, json.loads(arguments.against.read_text("utf-8")))))
     print(f"\nQ by source: {sources(kernels, 'dram_bytes_source')}")
     print(f"W by source: {sources(kernels, 'flop_source')}")
     print(f"verdicts: {sources(kernels, 'verdict')}")
     print(f"\nnot read: {len(loaded.errors)} files")
     if arguments.json:
-        arguments.json.write_text(json.dumps(table.to_dicts(), indent=1) + "\n", encoding="utf-8")
+        rounded = table.with_columns(pl.col(pl.Float64).fill_nan(None).round(2)).to_dicts()
+        arguments.json.write_text("[\n" + ",\n".join(map(json.dumps, rounded)) + "\n]\n", encoding="utf-8")
     return 0
 
 

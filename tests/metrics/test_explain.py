@@ -62,6 +62,12 @@ def test_weights_and_optional_terms_are_shown():
     assert "(lts__t_sectors.sum − lts__t_sectors_srcunit_ltcfabric.sum) × 32" in shown
 
 
+def test_counts_per_instruction_are_asked_for_by_the_name_of_their_metric():
+    lacks = [name for m in of("fp32_fma").missed for name in m.lacks]
+    assert "sass__thread_inst_executed_true_per_opcode_with_modifier_all" in lacks
+    assert not [name for name in lacks if name.startswith("opcode:")]
+
+
 def test_one_launch_only():
     with pytest.raises(ValueError, match="one launch"):
         explain(launch().vstack(launch(index=1)), long({}))

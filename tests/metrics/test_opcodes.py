@@ -12,6 +12,7 @@ from tests.metrics.conftest import launch, long
 from ncuroof import inputs, metrics, readers
 from ncuroof.errors import NcuroofError
 from ncuroof.metrics import opcodes
+from ncuroof.metrics.catalogue import MADE, all_operands
 from ncuroof.metrics.opcodes import THREADS, WARPS, kind_of_threads, kind_of_warps
 
 
@@ -119,8 +120,9 @@ def test_results_without_counts_stay_unknown():
 
 
 def test_every_name_is_used_by_the_tables():
-    assert {n for n in metrics.required_metrics() if n.startswith(opcodes.PREFIX)} == opcodes.names()
+    assert {n for n in all_operands() if n.startswith(MADE)} == opcodes.names()
     assert {THREADS, WARPS} <= metrics.required_metrics()
+    assert not opcodes.names() & metrics.required_metrics()
 
 
 def test_instructions_give_what_the_counters_give(corpus):

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 INHERIT = "inherit"
+MADE = "opcode:"
+"""What names begin with that no report holds: :mod:`ncuroof.metrics.opcodes` makes them from counts per instruction."""
 CYCLES_OF_UNIT = {
     "smsp": "smsp_cycles",
     "sm": "sm_cycles",
@@ -286,6 +288,12 @@ def columns_in_table_order() -> tuple[Quantity, ...]:
 
 
 @cache
+def all_operands() -> frozenset[str]:
+    """Every metric name that any candidate uses, those that :mod:`ncuroof.metrics.opcodes` makes included."""
+    return frozenset(t.name for q in quantities() for c in q.candidates for t in c.operands if not t.quantity)
+
+
+@cache
 def required_metrics() -> frozenset[str]:
     """Every metric name that any candidate can use: what a reader is asked for."""
-    return frozenset(term.name for q in quantities() for c in q.candidates for term in c.operands if not term.quantity)
+    return frozenset(name for name in all_operands() if not name.startswith(MADE))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ncuroof.metrics.catalogue import Candidate, Quantity, Term, quantities
+from ncuroof.metrics.catalogue import MADE, Candidate, Quantity, Term, quantities
 from ncuroof.metrics.engine import Context, applies, evaluated
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _known(term: Term, of: Context) -> bool:
 def _wanted(term: Term, of: Context) -> tuple[str, ...]:
     """What to collect for a term that is unknown: for an intermediate, what its best candidate lacks."""
     if not (term.quantity and term.name.startswith("_")):
-        return (term.name,)
+        return () if term.name.startswith(MADE) else (term.name,)
     (quantity,) = (q for q in quantities() if q.name == term.name)
     return _lacks(quantity.candidates[0], of)
 

@@ -23,13 +23,13 @@ import numpy as np
 import polars as pl
 
 from ncuroof.metrics import tensor
+from ncuroof.metrics.catalogue import MADE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-PREFIX = "opcode:"
 WARPS = "sass__inst_executed_per_opcode_with_modifier_all"
 THREADS = "sass__thread_inst_executed_true_per_opcode_with_modifier_all"
 
@@ -113,7 +113,7 @@ def _part(family: str, source: str, accumulator: str) -> str | None:
 
 def names() -> frozenset[str]:
     """Every name that :func:`counts` can give."""
-    return frozenset(f"{PREFIX}{kind}" for kind in (*(kind for kind, _ in VECTOR.values()), *tensor.parts()))
+    return frozenset(f"{MADE}{kind}" for kind in (*(kind for kind, _ in VECTOR.values()), *tensor.parts()))
 
 
 def counts(launches: pl.DataFrame, instances: pl.DataFrame | None) -> dict[str, Floats]:
@@ -137,16 +137,17 @@ def counts(launches: pl.DataFrame, instances: pl.DataFrame | None) -> dict[str, 
         own = rows.filter(pl.col("metric") == metric)
         if own.is_empty():
             continue
-        place, value = own["_row"].to_numpy(), own["value"].to_numpy()
+        mnemonics = own["instance"].unique().to_list()
         held = np.full(launches.height, np.nan)
-        held[place] = 0.0
-        mnemonics = own["instance"].to_list()
+        held[own["_row"].to_numpy()] = 0.0
         if metric == WARPS:
-            held[[row for row, text in zip(place.tolist(), mnemonics, strict=True) if UNSIZED.match(text)]] = np.nan
+            unsized = [text for text in mnemonics if UNSIZED.match(text)]
+            held[own.filter(pl.col("instance").is_in(unsized))["_row"].to_numpy()] = np.nan
         arrays = {kind: held.copy() for kind in kinds}
-        for row, text, count in zip(place.tolist(), mnemonics, value.tolist(), strict=True):
-            said = classify(text)
-            if said is not None:
-                arrays[said[0]][row] += said[1] * count
-        found |= {f"{PREFIX}{kind}": values for kind, values in arrays.items()}
+        said = [(text, *kind) for text in mnemonics if (kind := classify(text)) is not None]
+        table = pl.DataFrame(said, schema={"instance": pl.String, "kind": pl.String, "each": pl.Float64}, orient="row")
+        totals = own.join(table, on="instance").group_by("kind", "_row").agg(pl.col("value").dot("each"))
+        for (kind,), part in totals.partition_by("kind", as_dict=True).items():
+            arrays[kind][part["_row"].to_numpy()] += part["value"].to_numpy()
+        found |= {f"{MADE}{kind}": values for kind, values in arrays.items()}
     return found
