@@ -104,3 +104,19 @@ def test_many_gpus_and_reports():
 
 def test_nothing_read():
     assert lines(empty())[-1] == "0 kernels, unknown GPU time; no findings"
+
+
+def test_padding_is_told_with_what_it_costs():
+    # 64 x the useful work on a kernel that memory bounds, and 2 x on one that compute bounds.
+    free = kernel(kernel_name="a", flop=1e8, traffic_bytes=1e8, executed_over_useful=64.0)
+    dear = kernel(kernel_name="b", flop=5e9, traffic_bytes=1e6, executed_over_useful=2.0)
+    plain = kernel(kernel_name="c", executed_over_useful=1.1)
+    text = " ".join(render(analysis([free, dear, plain]), RenderOptions()).split())
+    assert "64 × in #1 (free, the intensity stays left of the ridge)" in text
+    assert "2 × in #2 (right of the ridge it costs time)" in text
+    assert "1.1 ×" not in text
+
+
+def test_the_users_label_is_not_cut_by_its_shape():
+    row = kernel(op="gemm", op_dtype="bf16", op_m=1, op_n=18944, op_k=3584, op_label="decode gate_proj batch=1")
+    assert "decode gate_proj batch=1\n" in render(analysis([row]), RenderOptions(width=72))

@@ -66,7 +66,7 @@ def _record(g: Row, found: Sequence[FindingGroup], reports: Mapping[str, int], t
         "launch": launch_shape(g) + (f" ×{g['launches']}" if g["launches"] > 1 else ""),
         "time": _time(g),
         "share": fig.percent(100 * g["time_share"] if g["time_share"] is not None else None),
-        "work": _sourced(fig.si(g["flop"], "FLOP"), g["flop_source"]),
+        "work": _work(g),
         "bytes": _sourced(fig.si(g["traffic_bytes"], "byte"), g["traffic_bytes_source"]),
         "where": _intensity(g),
         "speed": ", ".join(
@@ -88,6 +88,12 @@ def _record(g: Row, found: Sequence[FindingGroup], reports: Mapping[str, int], t
     else:
         record |= {"bandwidth_pct": _round(g["memory_roof_pct"]), "seconds": _round(g["duration_s"])}
     return record
+
+
+def _work(g: Row) -> str:
+    text = _sourced(fig.si(g["flop"], "FLOP"), g["flop_source"])
+    ratio = g["executed_over_useful"]
+    return f"{text}, {fig.number(ratio)} × the useful work" if _positive(ratio) else text
 
 
 def _time(g: Row) -> str:

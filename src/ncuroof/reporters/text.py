@@ -38,6 +38,8 @@ SUFFIX = ".txt"
 
 NAMES_NEED = 72
 """Columns under which the table leaves out the compute path."""
+PADDED = 1.25
+"""Executed over useful work from which the ratio is told: below it, it is the rounding of any tiled kernel."""
 SHOWN = 20
 """Kernels, and findings, shown unless asked otherwise."""
 
@@ -97,11 +99,30 @@ def _kernels(groups: pl.DataFrame, options: RenderOptions, width: int) -> list[s
         share = float(rest["time_share"].sum())
         more = f"… and {fig.count(rest.height, 'more kernel')} with {fig.percent(100 * share)} of the GPU time"
         out.append(f"{more} (--limit 0 shows all)")
+    out += _padding(rows, width)
     if any("~" in line[4] for line in cells[1:]):
         out.append(paint("~ bytes or FLOPs derived, not counted", "dim", on=options.color))
     if options.verbose:
         out += ["", *_verdicts(rows, width)]
     return out
+
+
+def _padding(rows: list[Row], width: int) -> list[str]:
+    """Which kernels execute more than was asked for, and whether that costs time; nothing where none is known to."""
+    lines = []
+    for free, why in (
+        (True, "free, the intensity stays left of the ridge"),
+        (False, "right of the ridge it costs time"),
+    ):
+        ratios: dict[str, list[str]] = {}
+        for r in rows:
+            ratio = r["executed_over_useful"]
+            if ratio is not None and ratio >= PADDED and (r["bound"] == "memory") == free:
+                ratios.setdefault(fig.number(ratio), []).append(f"#{r['group'] + 1}")
+        if ratios:
+            told = "; ".join(f"{ratio} × in {', '.join(where)}" for ratio, where in ratios.items())
+            lines += wrap(f"executed over useful work: {told} ({why})", width)
+    return lines
 
 
 def _names(rows: list[Row], width: int) -> list[str]:
@@ -115,6 +136,8 @@ def _names(rows: list[Row], width: int) -> list[str]:
         room = width - len(times)
         if told:
             left = room - len(told) - 3
+            if len(told) > room and r["op_label"]:  # the user's own words go before the shape
+                told = visible(str(r["op_label"]))
             shown = f"{told} ({shorten(full_name(r), left)})" if left >= 12 else cut(told, room)
         elif twice[name] > 1 and launch_shape(r):
             shape = launch_shape(r).split(",")[0].removeprefix("grid ")
