@@ -6,6 +6,7 @@ import pytest
 from tests.conftest import SAMPLES
 
 from ncuroof import gate, pipeline
+from ncuroof.compare import compare
 from ncuroof.config import Config
 from ncuroof.errors import UsageError
 from ncuroof.testing import ReportBuilder
@@ -42,3 +43,50 @@ def test_nothing_judged_is_no_pass(tmp_path):
     decision = gate.decide(analysis, ("error",))
     assert decision.status == 2
     assert "nothing has passed" in decision.reason
+
+
+def compared(tmp_path, ms, gpu="NVIDIA Imaginary GPU"):
+    """A kernel of 1 ms against one of ``ms``; a quarter of its lanes works, which base did not show."""
+    threads = "smsp__thread_inst_executed_per_inst_executed.ratio"
+    sides = []
+    for name, duration, active, device in (("base", 1.0, 32.0, "NVIDIA Imaginary GPU"), ("head", ms, 8.0, gpu)):
+        builder = ReportBuilder(gpu=device).kernel("k", {"gpu__time_duration.sum": duration * 1e6, threads: active})
+        path = builder.write(tmp_path / f"{name}.ncu-rep")
+        sides.append(pipeline.analyze(pipeline.load([path]), Config(select=("W003",))))
+    return compare(*sides)
+
+
+@pytest.mark.parametrize(
+    ("ms", "fail_on", "status"),
+    [
+        (2.0, ("regression",), 1),
+        (1.0, ("regression",), 0),
+        (0.5, ("regression",), 0),
+        (1.0, ("warning",), 1),
+        (1.0, ("error", "regression"), 0),
+        (2.0, ("error", "regression"), 1),
+        (2.0, (), 0),
+    ],
+)
+def test_regressions_and_new_findings(tmp_path, ms, fail_on, status):
+    comparison = compared(tmp_path, ms)
+    assert gate.decide_comparison(comparison, fail_on).status == status
+    assert gate.decide(comparison.without_known("main"), fail_on, comparison).status == status
+
+
+def test_a_comparison_of_nothing_is_no_pass(tmp_path):
+    comparison = compared(tmp_path, 2.0, gpu="NVIDIA Other GPU")
+    for decision in (
+        gate.decide_comparison(comparison, ["regression"]),
+        gate.decide(comparison.head, ["regression"], comparison),
+    ):
+        assert decision.status == 2
+        assert "nothing has passed" in decision.reason
+
+
+def test_a_regression_needs_something_to_compare_with(square):
+    with pytest.raises(UsageError, match="--baseline"):
+        gate.check(["regression"])
+    with pytest.raises(UsageError, match="--baseline"):
+        gate.decide(square, ["regression"])
+    gate.check(["regression"], compares=True)

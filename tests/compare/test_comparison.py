@@ -114,7 +114,9 @@ def test_a_reshaped_launch_needs_evidence_of_the_same_work():
     assert row["state"] == NOT_COMPARABLE
     assert "launch shape differs" in row["reason"]
     gemm = {"op": "gemm", "op_shape": "{}"}
-    annotated = only([kernel(duration_s=1e-3, grid_x=64, flop=None, **gemm)], [kernel(duration_s=5e-4, flop=None, **gemm)])
+    annotated = only(
+        [kernel(duration_s=1e-3, grid_x=64, flop=None, **gemm)], [kernel(duration_s=5e-4, flop=None, **gemm)]
+    )
     assert annotated["state"] == IMPROVED
 
 
@@ -165,7 +167,9 @@ def test_public_reports_of_two_gpus_are_not_comparable(corpus):
     everything = pipeline.load_all([corpus / "reports"]).dataset
     one = pipeline.analyze(everything, Config())
     renamed = everything.kernels.with_columns(gpu_name=one.kernels["gpu_name"] + " Ti")
-    other = pipeline.analyze(type(everything)(renamed, everything.rules, everything.sources, everything.notes), Config())
+    other = pipeline.analyze(
+        type(everything)(renamed, everything.rules, everything.sources, everything.notes), Config()
+    )
     comparison = compare(one, other)
     t = comparison.totals
     assert (t.by_state[REGRESSED], t.by_state[IMPROVED], t.by_state[INDISTINGUISHABLE]) == (0, 0, 0)

@@ -54,7 +54,9 @@ def test_name_shape_and_annotation_must_agree():
 
 
 def test_other_circumstances_still_match_so_that_they_can_be_named():
-    assert matched([kernel(gpu_name="H100")], [kernel(gpu_name="A100")]) == [("saxpy 4096", "saxpy 4096", matching.SAME)]
+    assert matched([kernel(gpu_name="H100")], [kernel(gpu_name="A100")]) == [
+        ("saxpy 4096", "saxpy 4096", matching.SAME)
+    ]
 
 
 def test_with_two_gpus_each_finds_its_own():

@@ -53,8 +53,8 @@ def test_one_launch_each_needs_the_documented_change(duration, percent):
 
 
 def test_quiet_launches_resolve_two_percent_and_no_less():
-    # 40 launches a side that agree: variance 10 * 0.015^2 / (10 + 78), error 0.00505 * sqrt(2 * (pi / 2) / 40) = 0.0014,
-    # times 3.44 is below ln 1.02.
+    # 40 launches a side that agree: variance 10 * 0.015^2 / (10 + 78), error 0.00505 * sqrt(2 * (pi / 2) / 40) =
+    # 0.0014, times 3.44 is below ln 1.02.
     row = judged([1e-3] * 40, [1.015e-3] * 40)
     assert row["resolution"] == pytest.approx(math.log(1.02))
     assert row["change"] < row["resolution"]
@@ -83,8 +83,8 @@ def test_launches_on_different_data_are_compared_in_pairs():
     row = judged(base, [1.05 * d for d in base])
     assert row["paired"]
     assert row["change"] == pytest.approx(math.log(1.05))
-    # The differences do not spread: variance 10 * 0.015^2 / 15 = 1.5e-4; error sqrt(1.5e-4 * 2 * (pi / 2) / 6) = 0.008862;
-    # t with 15 degrees of freedom 4.073.
+    # The differences do not spread: variance 10 * 0.015^2 / 15 = 1.5e-4; error sqrt(1.5e-4 * 2 * (pi / 2) / 6) =
+    # 0.008862; t with 15 degrees of freedom 4.073.
     assert row["resolution"] == pytest.approx(0.03610, rel=0.01)
     other_order = judged(base, [1.05 * d for d in reversed(base)])
     assert not other_order["paired"]
@@ -126,7 +126,10 @@ def test_unchanged_kernels_seldom_look_changed(base, head):
 def test_a_tenth_is_found_with_five_launches_a_side():
     random = np.random.default_rng(8)
     sets = [
-        (list(1e-3 * np.exp(0.015 * random.standard_normal(5))), list(1.1e-3 * np.exp(0.015 * random.standard_normal(5))))
+        (
+            list(1e-3 * np.exp(0.015 * random.standard_normal(5))),
+            list(1.1e-3 * np.exp(0.015 * random.standard_normal(5))),
+        )
         for _ in range(500)
     ]
     frame = spread.judge(pairs(*sets))

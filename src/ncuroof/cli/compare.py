@@ -61,10 +61,12 @@ def command(
     )
     failing = _analysis.split(fail_on)
     gate.check(failing, compares=True)
+    accepted = _analysis.split(accept)
+    comparing.check_accepted(accepted)
     options = pipeline.LoadOptions(annotations=annotations)
     was = pipeline.analyze(baseline.load(base, folder or baseline.HOME, options), chosen)
     now, status = _analysis.analysed([head], chosen, options, quiet=quiet)
-    comparison = comparing.compare(was, now, _analysis.split(accept))
+    comparison = comparing.compare(was, now, accepted)
     render = reporters.RenderOptions(
         width=_analysis.width(), color=output is None and wants_color, verbose=verbose, limit=limit
     )

@@ -24,7 +24,7 @@ from ncuroof.compare.comparison import (
     Totals,
     compare,
 )
-from ncuroof.compare.conditions import CONDITIONS
+from ncuroof.compare.conditions import CONDITIONS, check_accepted
 
 __all__ = [
     "CONDITIONS",
@@ -35,5 +35,6 @@ __all__ = [
     "STATES",
     "Comparison",
     "Totals",
+    "check_accepted",
     "compare",
 ]

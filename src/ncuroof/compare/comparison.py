@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ncuroof.compare import conditions, differences, launches, matching, spread
-from ncuroof.errors import UsageError
 from ncuroof.model import Note
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def compare(base: Analysis, head: Analysis, accept: Sequence[str] = ()) -> Compa
     Raises:
         UsageError: for a condition that does not exist or cannot be accepted.
     """
-    _check(accept)
+    conditions.check_accepted(accept)
     old, new = launches.distinct(base.kernels), launches.distinct(head.kernels)
     matched = matching.match(old, new)
     pairs = (
@@ -147,14 +146,6 @@ def compare(base: Analysis, head: Analysis, accept: Sequence[str] = ()) -> Compa
         findings=dict(found.filter(pl.col("severity") != "note").group_by("state").len().sort("state").iter_rows()),
     )
     return Comparison(base, head, pairs, only_new, gone, found, totals, tuple(accept))
-
-
-def _check(accept: Sequence[str]) -> None:
-    for name in accept:
-        if name not in conditions.CONDITIONS or name in conditions.NEVER_ACCEPTED:
-            known = ", ".join(c for c in conditions.CONDITIONS if c not in conditions.NEVER_ACCEPTED)
-            msg = f"--accept {name}: choose from {known}"
-            raise UsageError(msg)
 
 
 def _with_verdict(pairs: pl.DataFrame, accept: Sequence[str]) -> pl.DataFrame:

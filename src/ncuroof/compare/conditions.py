@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
 from ncuroof.compare import matching
+from ncuroof.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CLOCK_TOLERANCE = 0.05
 """Relative difference of the measured SM clock. Launches of one kernel in one public report differ by up to 5 %."""
@@ -36,6 +42,15 @@ CONDITIONS: dict[str, str] = {
 NEVER_ACCEPTED = ("time",)
 FINDINGS_NEED = ("gpu", "cache-mode", "replay-mode")
 """Where one of these differs, the findings of the two sides speak of different things."""
+
+
+def check_accepted(accept: Sequence[str]) -> None:
+    """Raise :class:`UsageError` for a condition that does not exist or cannot be accepted."""
+    known = [name for name in CONDITIONS if name not in NEVER_ACCEPTED]
+    for name in accept:
+        if name not in known:
+            msg = f"--accept {name}: choose from {', '.join(known)}"
+            raise UsageError(msg)
 
 
 def differing(pairs: pl.DataFrame) -> pl.DataFrame:
