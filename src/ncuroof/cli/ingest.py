@@ -34,13 +34,13 @@ def command(
 
     KERNEL of --explain is a part of the kernel's name, or its index in the report.
     """
-    from ncuroof import pipeline
+    from ncuroof import explaining, pipeline
     from ncuroof.cli import printable
     from ncuroof.errors import EXIT_OK, UsageError
 
     options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu)
     if explain is not None:
-        typer.echo(printable(pipeline.explain(files, explain, options)).rstrip("\n"))
+        typer.echo(printable(explaining.explain(files, explain, options)).rstrip("\n"))
         return EXIT_OK
     if output is None:
         msg = "say where to write: -o DIR, or -o FILE.parquet"
