@@ -163,7 +163,7 @@ def _executed_work(works: list[pl.Expr]) -> pl.Expr:
     tensor_known = pl.any_horizontal(pl.col(work_column(p)).is_not_null() for p in TENSOR_PATHS)
     active = pl.col("tensor_pct")
     idle = (active < TENSOR_ACTIVE_PCT).fill_null(value=False) | (pl.col("cc_major") < 7).fill_null(value=False)
-    complete = (tensor_known | idle) & pl.col("flop_fp32").is_not_null()
+    complete = (tensor_known | idle) & pl.col("flop_fp32").is_not_null() & pl.col("flop_fp64").is_not_null()
     uncounted = ~tensor_known & (active >= TENSOR_ACTIVE_PCT).fill_null(value=False)
     total = pl.sum_horizontal(works)
     known = pl.any_horizontal(w.is_not_null() for w in works) & ((total > 0) | complete) & ~uncounted
