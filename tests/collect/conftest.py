@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ncuroof import cli
+
 STANDIN = Path(__file__).resolve().parents[1] / "standin" / "ncu.py"
 
 SWEEP = """
@@ -42,28 +44,30 @@ def program(tmp_path):
 
 
 @pytest.fixture
-def collect(bin_folder, tmp_path):
-    """Runs ``ncuroof collect`` in an empty folder with the stand-in on PATH."""
+def collect(bin_folder, tmp_path, monkeypatch, capsys):
+    """Runs ``ncuroof collect`` in an empty folder with the stand-in on PATH: in this process, or as one of its own."""
     work = tmp_path / "work"
     work.mkdir()
+    for name in ("WORLD_SIZE", "NCUROOF_ANNOTATION_LOG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", f"{bin_folder}:{os.environ['PATH']}")
+    monkeypatch.chdir(work)
 
-    def run(*arguments, mode="", wait=True, **environment):
+    def run(*arguments, mode="", **environment):
+        monkeypatch.setenv("STANDIN", mode)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        capsys.readouterr()
+        status = cli.run(["collect", *arguments])
+        captured = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, status, captured.out, captured.err)
+
+    def start(*arguments):
         command = [sys.executable, "-m", "ncuroof", "collect", *arguments]
-        settings = {
-            **{k: v for k, v in os.environ.items() if k not in ("WORLD_SIZE", "NCUROOF_ANNOTATION_LOG")},
-            "PATH": f"{bin_folder}:{os.environ['PATH']}",
-            "STANDIN": mode,
-            **environment,
-        }
-        process = subprocess.Popen(
-            command, cwd=work, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        if not wait:
-            return process
-        out, err = process.communicate(timeout=120)
-        return subprocess.CompletedProcess(command, process.returncode, out, err)
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     run.folder = work
+    run.start = start
     return run
 
 

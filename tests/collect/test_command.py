@@ -19,7 +19,7 @@ VERSIONS = [
     for number in range(1, last + 1)
 ]
 WANTED = tiers.request("rules", availability.from_table("9.0"), "9.0")
-FILTERS = command.Filters("regex:gemm", "demangled", 2, 5, ("regex:ncuroof:.*/",), ("warm-up/",), False)
+FILTERS = command.Filters("regex:gemm", "demangled", 2, 5, ("regex:ncuroof:.+/",), ("warm-up/",), False)
 
 
 def line(  # noqa: PLR0917
@@ -76,7 +76,7 @@ def test_what_is_asked_for_is_handed_on():
     assert found["--kernel-name-base"] == ["demangled"]
     assert found["--launch-skip"] == ["2"]
     assert found["--launch-count"] == ["5"]
-    assert found["--nvtx-include"] == ["regex:ncuroof:.*/"]
+    assert found["--nvtx-include"] == ["regex:ncuroof:.+/"]
     assert found["--nvtx-exclude"] == ["warm-up/"]
     assert found["--profile-from-start"] == ["off"]
     assert found["--target-processes"] == ["all"]

@@ -41,6 +41,13 @@ def test_success_writes_report_tables_and_sidecar_and_prints_the_analysis(collec
     assert rows[0]["cache_control"] == "all"
 
 
+def test_as_a_process_of_its_own(collect, program):
+    process = collect.start("--plan", "none", "--", *program("8"))
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "gemm 8×8192×8192" in out
+
+
 def test_types_to_count_come_from_the_annotations(collect, program):
     collect("--no-analyze", "--", *program("8"))
     side = json.loads((collect.folder / "ncuroof-report.collect.json").read_text())
@@ -105,6 +112,9 @@ def test_dry_run_with_a_kernel_list_estimates(collect, program):
     assert done.returncode == 0
     assert "about 3 passes × 3 kernels" in done.stdout
     assert "estimate: about" in done.stdout
+    # M = 2 and 4 take 58.690 and 60.218 us, M = 1 46.696.
+    assert "118.9 µs       2 x  sm90_xmma_gemm_fp16" in done.stdout
+    assert "46.7 µs       1 x  gemv2T_kernel_val" in done.stdout
     assert list(collect.folder.iterdir()) == []
 
 
@@ -153,7 +163,7 @@ def test_a_program_that_fails_under_ncu_keeps_what_was_done(collect, program):
 
 
 def test_ctrl_c_keeps_what_is_done(collect, program):
-    process = collect("--plan", "none", "--", *program(SWEEP, "0.4"), wait=False)
+    process = collect.start("--plan", "none", "--", *program(SWEEP, "0.4"))
     report = collect.folder / "ncuroof-report.ncu-rep"
     for line in process.stderr:
         if "the program runs" in line:
@@ -208,6 +218,7 @@ def test_collectives_and_several_processes_are_warned_of(collect, tmp_path, prog
         (("--clock", "boost", "--", "true"), "needs Nsight Compute 2025.4"),
         (("--format", "poem", "--", "true"), "poem"),
         (("--ncu", "/nowhere/ncu", "--", "true"), "given with --ncu, cannot be run"),
+        (("-o", "run%p", "--", "true"), "placeholder"),
         (("-o", "absent/report", "--", "true"), "the folder of --output does not exist"),
         (("--", "no-such-program"), "no-such-program: no such command"),
         ((), "Missing argument"),

@@ -73,6 +73,7 @@ def command(
     import os
 
     from ncuroof import reporters
+    from ncuroof.cli import printable
     from ncuroof.collect import command as commands
     from ncuroof.collect import planning, session, tiers
     from ncuroof.collect.terminal import Terminal
@@ -131,10 +132,11 @@ def command(
     done = session.run(planned, bench, options, known, environment, talk)
     talk.clear()
     if done.trouble:
-        typer.echo(f"error: {done.trouble}", err=True)
+        typer.echo(f"error: {printable(done.trouble)}", err=True)
     if not done.reports:
         return done.status
-    return _finish(done.reports, done.sidecar, options, output_format if analyse else None, talk) or done.status
+    finished = _finish(done.reports, done.sidecar, options, output_format if analyse else None)
+    return done.status or finished
 
 
 def _tensor(text: str) -> tuple[str, ...] | None:
@@ -174,6 +176,7 @@ def _show(bench: Bench, planned: Sequence[Step], known: Plan) -> None:
     """Print the dry run."""
     import shlex
 
+    from ncuroof.cli import printable
     from ncuroof.collect import planning
     from ncuroof.collect.command import default_clock
 
@@ -191,18 +194,19 @@ def _show(bench: Bench, planned: Sequence[Step], known: Plan) -> None:
         else:
             typer.echo(f"estimate: about {seconds:.0f} s, a rough guess")
         typer.echo(shlex.join(step.words))
+    if known.kernels is not None:
+        typer.echo("\nkernels of the program, most time first:")
+        for launches, seconds, name in planning.heaviest(known.kernels):
+            typer.echo(printable(f"  {1e6 * seconds:>10.1f} µs  {launches:>6} x  {name}"))
 
 
-def _finish(
-    reports: Sequence[Path], sidecar: Sidecar, options: Options, output_format: str | None, talk: object
-) -> int:
+def _finish(reports: Sequence[Path], sidecar: Sidecar, options: Options, output_format: str | None) -> int:
     """Write the tables, print the analysis; 2 if a report cannot be read after all."""
     from ncuroof import config, reporters
     from ncuroof.cli import _analysis, printable
     from ncuroof.collect import export
     from ncuroof.errors import InputError
 
-    del talk
     name = options.output.name
     parquet, csv = (options.output.with_name(name + suffix) for suffix in (".parquet", ".csv"))
     try:

@@ -52,7 +52,7 @@ class Modes:
     graph: str | None = None
 
 
-ANNOTATED = "regex:ncuroof:.*/"
+ANNOTATED = "regex:ncuroof:.+/"
 """NVTX expression for every range that :mod:`ncuroof.annotate` pushes."""
 
 

@@ -134,6 +134,15 @@ def describe(step: Step, matching: int | None) -> str:
     return f"tier {step.wanted.tier}, {passes} × {kernels}, {step.modes.replay} replay, clocks {step.modes.clock}"
 
 
+def heaviest(kernels: pl.DataFrame, most: int = 10) -> list[tuple[int, float, str]]:
+    """Return the kernels that take the most time: launches, seconds together, name."""
+    import polars as pl  # noqa: PLC0415  a dry run without a kernel list does not need it
+
+    named = kernels.group_by(pl.col("kernel_name").fill_null("(unnamed)"))
+    table = named.agg(pl.len().alias("launches"), pl.col("duration_s").sum()).sort("duration_s", descending=True)
+    return [(row[1], row[2], row[0]) for row in table.head(most).iter_rows()]
+
+
 def estimate(step: Step, known: Plan) -> float | None:
     """Return a rough guess at the seconds a step takes; None where too little is known."""
     if step.wanted.passes is None or known.wall_s is None:

@@ -68,8 +68,7 @@ def run(
     """
     begin = time.monotonic()
     try:
-        # A session of its own keeps a terminal's Ctrl-C from reaching the program at the same time as ncu, so
-        # that it is ncu that ends the program, after its last result.
+        # A session of its own: a terminal's Ctrl-C comes here first, and is handed on once, to the whole group.
         process = subprocess.Popen(  # noqa: S603  runs what the user asked for
             list(command),
             stdin=subprocess.DEVNULL,
@@ -122,9 +121,13 @@ class _Watch:
             self.end()
 
     def ask(self) -> None:
+        """Do what Ctrl-C in a terminal does: the installed ncu is a script, and only its group reaches the tool."""
         self.kill_at = time.monotonic() + self.grace
-        with contextlib.suppress(ProcessLookupError, ValueError):
-            self.process.send_signal(signal.SIGINT)
+        with contextlib.suppress(ProcessLookupError, PermissionError, ValueError):
+            if os.name == "posix":
+                os.killpg(self.process.pid, signal.SIGINT)
+            else:
+                self.process.send_signal(signal.SIGINT)
 
     def end(self) -> None:
         """End the process group if anything of it is left."""

@@ -155,6 +155,9 @@ def refuse(bench: Bench, options: Options) -> None:
     if taken and not options.force:
         msg = f"{taken[0]} exists; choose another --output, or --force to overwrite"
         raise UsageError(msg)
+    if "%" in str(options.output):
+        msg = f"--output {options.output.name}: ncu reads % in a file name as a placeholder; choose a name without"
+        raise UsageError(msg)
     folder = options.output.parent
     if not folder.is_dir():
         msg = f"the folder of --output does not exist: {folder.name}"
