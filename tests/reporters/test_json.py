@@ -23,11 +23,11 @@ def test_layout():
     d = document(typical())
     assert list(d) == [
         "schema", "schema_version", "tables_version", "tool", "counts",
-        "sources", "findings", "skips", "notes", "kernels",
+        "sources", "findings", "suite", "nsight_findings", "skips", "notes", "kernels",
     ]  # fmt: skip
     assert (d["schema"], d["schema_version"], d["tables_version"]) == (
         "ncuroof-analysis",
-        "1.0",
+        "1.1",
         tables.SCHEMA_VERSION,
     )
     assert d["counts"] == {"kernels": 6, "findings": 6, "skips": 2, "sources": 1}

@@ -6,7 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from ncuroof import __version__, tables
+from ncuroof import __version__, suite, tables
 from ncuroof.reporters._names import clean
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ncuroof.model import Analysis
 
 SCHEMA = "ncuroof-analysis"
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 """Version of the JSON layout. A new key raises the second number, a changed or missing one the first."""
 
 _IDENTITY = tuple(c.name for c in tables.LAUNCHES)
@@ -67,10 +67,26 @@ def kernels(analysis: Analysis) -> Iterator[dict[str, Any]]:
 
 def findings(analysis: Analysis) -> Iterator[dict[str, Any]]:
     """One record per finding, in the order of the analysis; evidence as a list of records."""
-    for row in analysis.findings.iter_rows(named=True):
+    yield from _finding_records(analysis.findings)
+
+
+def _finding_records(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    for row in frame.iter_rows(named=True):
         record = {name: plain(row[name]) for name in _FINDING}
         record["evidence"] = record["evidence"] or []
         yield record
+
+
+def suite_rows(analysis: Analysis) -> Iterator[dict[str, Any]]:
+    """One record per kernel and rule, those on most GPU time first; see :func:`ncuroof.suite.rows`."""
+    for row in suite.rows(analysis).iter_rows(named=True):
+        yield {name: plain(value) for name, value in row.items()}
+
+
+def nsight_findings(analysis: Analysis) -> Iterator[dict[str, Any]]:
+    """One record per finding that Nsight Compute alone makes and that is not among the findings."""
+    if analysis.nsight is not None:
+        yield from _finding_records(analysis.nsight)
 
 
 def skips(analysis: Analysis) -> Iterator[dict[str, Any]]:

@@ -20,6 +20,8 @@ def render(analysis: Analysis, options: RenderOptions) -> str:
     lists = {
         "sources": records.sources(analysis),
         "findings": records.findings(analysis),
+        "suite": records.suite_rows(analysis),
+        "nsight_findings": records.nsight_findings(analysis),
         "skips": records.skips(analysis),
         "notes": records.notes(analysis),
         "kernels": records.kernels(analysis),

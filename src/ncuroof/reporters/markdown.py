@@ -20,6 +20,7 @@ from ncuroof.reporters._groups import (
     roof_sources,
 )
 from ncuroof.reporters._names import cut, shorten
+from ncuroof.reporters._suite import covered
 from ncuroof.reporters.text import summary
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def _document(
     parts = [
         f"## {prose(options.title or 'GPU kernels under their roofs')}",
         prose(summary(analysis, verbose=True)),
+        prose(covered(analysis)),
         _findings(problems, groups, cap),
         _kernels(groups, cap),
         _notes(notes, analysis, cap),

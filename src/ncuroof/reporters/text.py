@@ -25,6 +25,7 @@ from ncuroof.reporters._groups import (
 )
 from ncuroof.reporters._lines import NARROWEST, SEVERITY_COLOR, columns, paint, wrap
 from ncuroof.reporters._names import cut, shorten, visible
+from ncuroof.reporters._suite import covered, disagreements, nsight_alone
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,7 +57,8 @@ def render(analysis: Analysis, options: RenderOptions) -> str:
         _notes([f for f in found if f.is_data_note], analysis, options, width),
     ]
     if options.verbose:
-        parts.append(_provenance(analysis, groups, width))
+        parts += [_voices(analysis, options, width), _provenance(analysis, groups, width)]
+    parts.append(wrap(covered(analysis), width))
     parts.append(wrap(summary(analysis, verbose=options.verbose), width))
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
@@ -226,6 +228,22 @@ def _notes(found: list[FindingGroup], analysis: Analysis, options: RenderOptions
         for message in messages if options.verbose else messages[:1]:
             lines += wrap(visible(message) + more, width, "    ", "  ")
     return [paint("Notes", "bold", on=options.color), *lines] if lines else []
+
+
+def _voices(analysis: Analysis, options: RenderOptions, width: int) -> list[str]:
+    """What Nsight Compute's own rules say that ours do not, and where the two disagree."""
+    lines = []
+    alone, differ = nsight_alone(analysis), disagreements(analysis)
+    if alone:
+        lines.append(paint("Nsight Compute alone", "bold", on=options.color))
+        for head, message in alone:
+            lines += [*wrap(visible(head), width, "    ", "  "), *wrap(cut(message, 300), width, " " * 6)]
+    if differ:
+        lines += [""] if lines else []
+        lines.append(paint("Where ncuroof and Nsight Compute disagree", "bold", on=options.color))
+        for text in differ:
+            lines += wrap(visible(text), width, "    ", "  ")
+    return lines
 
 
 def _provenance(analysis: Analysis, groups: pl.DataFrame, width: int) -> list[str]:

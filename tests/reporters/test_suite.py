@@ -1,0 +1,83 @@
+"""What findings cover together, and where Nsight Compute says something else, in the output."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.builders import analysis, finding, kernel
+from tests.reporters.hostile import NAMES
+
+from ncuroof import pipeline, reporters
+from ncuroof.config import Config
+from ncuroof.reporters import RenderOptions
+from ncuroof.testing import ReportBuilder, RuleItem
+
+TIME = "gpu__time_duration.sum"
+THREADS = "smsp__thread_inst_executed_per_inst_executed.ratio"
+SAID = "This kernel achieves an average of 10.0 threads being active per cycle."
+
+
+def rendered(name, of, **options):
+    return " ".join(reporters.choose(name).render(of, RenderOptions(**options)).split())
+
+
+def suite(name="spmv"):
+    kernels = [kernel(kernel_name=n, duration_s=d) for n, d in ((name, 4e-3), ("b", 3e-3), ("c", 3e-3))]
+    return analysis(kernels, [finding(0, code="M001", name="uncoalesced"), finding(1, code="W003", name="divergence")])
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_what_the_findings_cover(form):
+    assert "these 2 findings cover 70 % of the GPU time: M001 uncoalesced on spmv, W003 divergence on b" in rendered(
+        form, suite()
+    )
+    one = analysis([kernel(duration_s=1e-3, kernel_name=n) for n in "ab"], [finding(0)])
+    assert "this finding covers 50 % of the GPU time: R001 l2-resident on a" in rendered(form, one)
+    assert "cover" not in rendered(form, analysis([kernel()], [finding(0)]))
+
+
+def test_json_holds_the_whole_suite():
+    document = json.loads(reporters.choose("json").render(suite(), RenderOptions()))
+    assert [(r["kernel"], r["code"], r["share"]) for r in document["suite"]] == [
+        ("spmv", "M001", pytest.approx(0.4)),
+        ("b", "W003", pytest.approx(0.3)),
+    ]
+    assert document["nsight_findings"] == []
+
+
+@pytest.mark.parametrize("hostile", NAMES.values(), ids=NAMES)
+def test_hostile_kernel_names(hostile):
+    text = reporters.choose("text").render(suite(hostile), RenderOptions())
+    assert not any(ord(c) < 32 and c != "\n" for c in text)
+    assert "<script" not in reporters.choose("markdown").render(suite(hostile), RenderOptions())
+
+
+@pytest.fixture
+def both_sides(tmp_path):
+    builder = ReportBuilder()
+    for name, threads, item in (
+        ("agreed", 10.0, RuleItem("ThreadDivergence", SAID)),
+        ("ours", 10.0, RuleItem("ThreadDivergence", None)),
+        ("theirs", 32.0, RuleItem("ThreadDivergence", SAID)),
+    ):
+        builder.kernel(name, {TIME: 1e6, THREADS: threads}, grid=(64, 1, 1), block=(256, 1, 1), rules=(item,))
+    path = builder.write(tmp_path / "r.ncu-rep")
+    return pipeline.analyze(pipeline.load([path]), Config(select=("W003",)))
+
+
+def test_disagreement_is_said_in_verbose_only(both_sides):
+    plain = rendered("text", both_sides)
+    assert "Nsight Compute" not in plain
+    verbose = rendered("text", both_sides, verbose=True)
+    assert (
+        "Where ncuroof and Nsight Compute disagree W003 divergence and ThreadDivergence: both on 1 launch, "
+        "ncuroof alone on 1 launch (ours), Nsight Compute alone on 1 launch (theirs)" in verbose
+    )
+    assert f"Nsight Compute alone ThreadDivergence thread-divergence, 1 launch, most time in theirs {SAID}" in verbose
+
+
+def test_json_holds_what_nsight_alone_says(both_sides):
+    document = json.loads(reporters.choose("json").render(both_sides, RenderOptions()))
+    assert [(f["code"], f["kernel"]) for f in document["nsight_findings"]] == [("NCU:ThreadDivergence", "theirs")]
+    assert {f["voice"] for f in document["findings"]} == {"both", "ncuroof"}
