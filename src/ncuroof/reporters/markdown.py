@@ -10,7 +10,6 @@ from ncuroof.reporters._groups import (
     FindingGroup,
     Row,
     condensed,
-    coverage,
     finding_groups,
     full_name,
     is_derived,
@@ -79,8 +78,6 @@ def _findings(found: list[FindingGroup], groups: pl.DataFrame, cap: int | None) 
         "| at stake | finding | severity | kernel | what was found |",
         "| --: | --- | --- | --- | --- |",
     ]
-    if share := coverage(found, groups):
-        lines[2:2] = [f"{prose(share.capitalize())}.", ""]
     shown = found[:cap]
     advised: set[tuple[str, str]] = set()
     for f in shown:

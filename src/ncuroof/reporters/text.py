@@ -10,7 +10,6 @@ from ncuroof.reporters._groups import (
     FindingGroup,
     Row,
     condensed,
-    coverage,
     finding_groups,
     full_name,
     gpu_names,
@@ -170,8 +169,6 @@ def _findings(found: list[FindingGroup], groups: pl.DataFrame, options: RenderOp
     if not found:
         return []
     lines = [paint("Findings, most time at stake first", "bold", on=options.color)]
-    if share := coverage(found, groups):
-        lines.append(f"({share})")
     shown = found[: options.cap(SHOWN)]
     advised: set[tuple[str, str]] = set()
     for f in shown:
