@@ -189,7 +189,9 @@ def _paths_text() -> pl.Expr:
     for p in PATHS:
         share = 100 * pl.col(work_column(p)) / pl.col("_executed")
         parts.append(
-            pl.when(share >= 0.5).then(pl.format(f"{p} {{}} %", share.round(0).cast(pl.Int64))).otherwise(None)
+            pl.when(share >= 0.5)
+            .then(pl.format(f"{p} {{}} %", share.round(0).cast(pl.Int64, strict=False)))
+            .otherwise(None)
         )
     return pl.concat_list(parts).list.drop_nulls().list.join(", ")
 
@@ -316,7 +318,7 @@ def _with_verdict(frame: pl.DataFrame) -> pl.DataFrame:
                 "takes {} µs where no kernel takes less than {} µs, and uses {} % of what binds it",
                 time_us,
                 floor_us,
-                pl.coalesce("roof_pct", sol).round(0).cast(pl.Int64),
+                pl.coalesce("roof_pct", sol).round(0).cast(pl.Int64, strict=False),
             ),
         ),
         (
@@ -331,14 +333,16 @@ def _with_verdict(frame: pl.DataFrame) -> pl.DataFrame:
             LATENCY,
             pl.format(
                 "SM throughput {} %, memory throughput {} %: neither is busy",
-                pl.col("sm_pct").round(0).cast(pl.Int64),
-                pl.col("memory_pct").round(0).cast(pl.Int64),
+                pl.col("sm_pct").round(0).cast(pl.Int64, strict=False),
+                pl.col("memory_pct").round(0).cast(pl.Int64, strict=False),
             ),
         ),
         (
             roof_known,
             LATENCY,
-            pl.format("reaches {} % of the {} roof", pl.col("roof_pct").round(0).cast(pl.Int64), pl.col("bound")),
+            pl.format(
+                "reaches {} % of the {} roof", pl.col("roof_pct").round(0).cast(pl.Int64, strict=False), pl.col("bound")
+            ),
         ),
         (
             pl.col("time_memory_s").is_null() & pl.col("time_compute_s").is_null(),
@@ -373,7 +377,7 @@ def _busy_reason(side: str) -> pl.Expr:
         ("memory_roof_pct", "memory_pct", "DRAM") if side == "memory" else ("compute_roof_pct", "sm_pct", "compute")
     )
     what = pl.lit(label) if side == "memory" else pl.coalesce("path", pl.lit(label))
-    by_roof = pl.format("reaches {} % of the {} roof", pl.col(roof).round(0).cast(pl.Int64), what)
+    by_roof = pl.format("reaches {} % of the {} roof", pl.col(roof).round(0).cast(pl.Int64, strict=False), what)
     unit = "memory (DRAM, L2 or L1)" if side == "memory" else "SM"
-    by_sol = pl.format(f"{unit} throughput is {{}} % of its peak", pl.col(sol).round(0).cast(pl.Int64))
+    by_sol = pl.format(f"{unit} throughput is {{}} % of its peak", pl.col(sol).round(0).cast(pl.Int64, strict=False))
     return pl.when((pl.col(roof) >= HIGH_PCT).fill_null(value=False)).then(by_roof).otherwise(by_sol)

@@ -65,7 +65,7 @@ def add(kernels: pl.DataFrame) -> pl.DataFrame:
         _tensor=_tensor(kernels),
         _tail_loss=_tail_loss(),
     )
-    long = pl.col("duration_s") >= MATTERS_FLOORS * pl.col("_floor_s")
+    long = (pl.col("duration_s") >= MATTERS_FLOORS * pl.col("_floor_s")) & (pl.col("duration_s") > 0)
     return frame.with_columns(_matters=(long & (pl.col("_kernel_share") >= MATTERS_SHARE)).fill_null(value=False))
 
 
@@ -100,8 +100,8 @@ def _tensor(kernels: pl.DataFrame) -> pl.Expr:
 def _tail_loss() -> pl.Expr:
     """1 - w / ceil(w): with w = 1.5 waves two rounds of blocks run where one and a half are needed."""
     waves = pl.col("waves")
-    # A wave count is stored rounded: 2.0000001 waves are two.
-    whole = (waves - 1e-3).ceil()
+    # A wave count is stored rounded: 2.0000001 waves are two, 1.001 are one block too many.
+    whole = (waves - 1e-5).ceil()
     return pl.when(waves >= 1).then((1 - waves / whole).clip(lower_bound=0.0)).otherwise(0.0)
 
 

@@ -56,6 +56,7 @@ def findings(
     confidence: Callable[[Row], str] | str = "high",
     evidence: Sequence[Evidence] = (),
     severity: Callable[[Row], str] | None = None,
+    beyond_own_time: bool = False,
 ) -> pl.DataFrame:
     """One finding per row of ``hit``.
 
@@ -63,10 +64,12 @@ def findings(
         hit: the kernels concerned, with whatever columns the texts use.
         message: what was measured against which limit, from a row.
         advice: what to do next.
-        stake: column with the time at stake in seconds; None when it is unknown.
+        stake: column with the time at stake in seconds; None when it is unknown. Counters that contradict each other
+            can give any number: what is not finite becomes unknown, and no more than the kernel's time can be saved.
         confidence: high, medium or low.
         evidence: the numbers it rests on, see :class:`Evidence`.
         severity: overrides the rule's severity per row.
+        beyond_own_time: the time at stake may exceed the kernel's own, as what the real program adds does.
     """
     if hit.is_empty():
         return none()
@@ -76,7 +79,7 @@ def findings(
         "row": hit["row"],
         "message": pl.Series([message(r) for r in rows], dtype=pl.String),
         "advice": pl.Series([advice if isinstance(advice, str) else advice(r) for r in rows], dtype=pl.String),
-        "time_at_stake_s": hit[stake] if stake else pl.Series([None] * hit.height, dtype=pl.Float64),
+        "time_at_stake_s": hit.select(stake=_stake(stake, beyond_own_time=beyond_own_time))["stake"],
         "confidence": pl.Series(
             [confidence if isinstance(confidence, str) else confidence(r) for r in rows], dtype=pl.String
         ),
@@ -85,6 +88,15 @@ def findings(
     if severity is not None:
         columns["severity"] = pl.Series([severity(r) for r in rows], dtype=pl.String)
     return pl.DataFrame(columns)
+
+
+def _stake(column: str | None, *, beyond_own_time: bool) -> pl.Expr:
+    if column is None:
+        return pl.repeat(None, pl.len(), dtype=pl.Float64)
+    value = pl.col(column).clip(lower_bound=0.0)
+    if not beyond_own_time:
+        value = pl.min_horizontal(value, "duration_s")
+    return pl.when(pl.col(column).is_finite()).then(value)
 
 
 class _Cells:

@@ -21,7 +21,8 @@ def points(kernels: pl.DataFrame) -> pl.DataFrame:
     Columns: those of :data:`SERIES` and :data:`SIZES`, ``_t`` (median duration, s), ``_t_min``, ``_t_max``, ``_w``
     (useful work, FLOP), ``_bound``.
     """
-    known = kernels.filter(pl.all_horizontal(pl.col(c).is_not_null() for c in [*SIZES, "duration_s", "useful_flop"]))
+    given = pl.all_horizontal(pl.col(c).is_not_null() for c in SIZES)
+    known = kernels.filter(given & (pl.col("duration_s") > 0) & (pl.col("useful_flop") > 0))
     return known.group_by([*SERIES, *SIZES], maintain_order=True).agg(
         _t=pl.col("duration_s").median(),
         _t_min=pl.col("duration_s").min(),

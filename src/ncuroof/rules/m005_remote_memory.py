@@ -71,7 +71,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         .filter(
             (pl.col("_share") > limits["share"])
             & (pl.col("_link_s") >= limits["time"] * pl.col("duration_s"))
-            & (pl.col("duration_s") >= pl.col("_floor_s"))
+            & (pl.col("duration_s") > 0)
         )
         .with_columns(_stake=pl.min_horizontal("_link_s", "duration_s"))
     )

@@ -108,6 +108,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         message=_message,
         advice=ADVICE,
         stake="_stake",
+        beyond_own_time=True,
         confidence=lambda k: {"above": "high", "reads": "medium", "hits": "low"}[k["_case"]],
         evidence=[
             Evidence("compulsory_bytes", "byte", "l2_size_bytes", "shape of the annotation; limit: L2 size"),

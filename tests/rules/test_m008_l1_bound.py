@@ -1,0 +1,28 @@
+"""M008: the memory side is busy in L1."""
+
+from __future__ import annotations
+
+import pytest
+from tests.rules.frames import hits, run
+from tests.rules.kernels import IDLE
+
+L1 = IDLE | {"memory_pct": 90.0, "l1_pct": 88.0, "l2_pct": 15.0, "sm_pct": 50.0}
+
+
+def test_fires_down_to_the_next_busiest():
+    # L2 at 15 % comes next: 100 x (1 - 15/90).
+    (found,) = run("M008", L1).findings.to_dicts()
+    assert found["time_at_stake_s"] == pytest.approx(83.3e-6, rel=1e-3)
+    assert "L1 and shared memory are 88 % busy, L2 15 %, DRAM 10 %" in found["message"]
+
+
+def test_just_outside_stays_silent():
+    assert hits("M008", L1 | {"memory_pct": 59.0, "l1_pct": 59.0}) == []
+    assert hits("M008", L1 | {"l2_pct": 40.0}) == []
+    assert hits("M008", L1 | {"l2_pct": 39.0}) == [0]
+    assert hits("M008", L1 | {"l1_pct": 79.0}) == []  # something else makes memory busy
+    assert hits("M008", L1 | {"dram_bytes": 1.3e8}) == []  # 43 % of the bandwidth roof
+
+
+def test_without_l1_throughput_it_cannot_judge():
+    assert run("M008", L1 | {"l1_pct": None}).skips[0].missing == {"l1_pct": 1}

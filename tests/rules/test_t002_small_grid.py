@@ -1,0 +1,46 @@
+"""T002: fewer blocks than SMs."""
+
+from __future__ import annotations
+
+import pytest
+from tests.rules.frames import hits, run
+from tests.rules.kernels import IDLE
+
+
+def test_fires_with_the_share_of_idle_sms():
+    # 60 blocks on 100 SMs: 40 % idle; the busiest unit is at 30 %, so 40 % can be had: 40 of 100 µs.
+    (found,) = run("T002", IDLE | {"grid_blocks": 60.0}).findings.to_dicts()
+    assert found["time_at_stake_s"] == pytest.approx(40e-6)
+    assert "60 blocks run on 100 SMs: 40 % of them idle" in found["message"]
+    assert found["severity"] == "warning"
+
+
+def test_the_busiest_unit_caps_what_can_be_gained():
+    # 90 % of the SMs idle, but memory is at 55 %: at most 45 %.
+    (found,) = run("T002", IDLE | {"grid_blocks": 10.0, "memory_pct": 55.0}).findings.to_dicts()
+    assert found["time_at_stake_s"] == pytest.approx(45e-6)
+
+
+def test_just_under_stays_silent():
+    assert hits("T002", IDLE | {"grid_blocks": 91.0}) == []  # 9 % idle
+    assert hits("T002", IDLE | {"grid_blocks": 89.0}) == [0]  # 11 %
+    assert hits("T002", IDLE | {"grid_blocks": 60.0, "memory_pct": 60.0}) == []
+
+
+def test_mig_slices_count_their_own_sms():
+    assert hits("T002", IDLE | {"grid_blocks": 14.0, "sm_count_launch": 14.0}) == []
+
+
+def test_kernels_within_three_launch_floors_and_small_shares_are_left_out():
+    assert hits("T002", IDLE | {"grid_blocks": 1.0, "duration_s": 10.4e-6}) == []  # 3 x 3.5 µs
+    large = IDLE | {"kernel_name": "large", "duration_s": 20e-3}
+    assert hits("T002", IDLE | {"grid_blocks": 1.0}, large) == []  # 100 of 20,100 µs are 0.5 %
+
+
+def test_products_are_told_to_split_k():
+    (found,) = run("T002", IDLE | {"grid_blocks": 60.0, "kernel_name": "sgemm_64x64"}).findings.to_dicts()
+    assert "split K" in found["advice"]
+
+
+def test_without_the_grid_it_cannot_judge():
+    assert run("T002", IDLE | {"grid_blocks": None}).skips[0].missing == {"grid_blocks": 1}

@@ -1,0 +1,47 @@
+"""T007: neither side is busy and no cause is known."""
+
+from __future__ import annotations
+
+import pytest
+from tests.rules.frames import hits, run
+from tests.rules.kernels import IDLE
+
+
+def test_fires_with_the_way_to_sixty_percent():
+    # 30 % used of the 60 % that can be counted on: half the time.
+    (found,) = run("T007", IDLE).findings.to_dicts()
+    assert found["time_at_stake_s"] == pytest.approx(50e-6)
+    assert found["message"] == "SM throughput 30 %, memory throughput 20 %: neither is busy"
+    assert found["severity"] == "info"
+
+
+def test_advice_depends_on_the_side_of_the_ridge():
+    # The ridge point is 6e13 / 3e12 = 20 FLOP/byte; 3e7 bytes with 1e7, 6e8 and 3e9 FLOP are 0.33, 20 and 100.
+    left, near, right = (run("T007", IDLE | {"flop_fp32": w}).findings["advice"][0] for w in (1e7, 6e8, 3e9))
+    assert "bytes in flight" in left
+    assert "Overlap loads with arithmetic" in near
+    assert "independent operations" in right
+
+
+def test_just_over_and_each_guard_stay_silent():
+    assert hits("T007", IDLE | {"sm_pct": 60.0}) == []
+    assert hits("T007", IDLE | {"sm_pct": 59.0}) == [0]
+    assert hits("T007", IDLE | {"duration_s": 17e-6}) == []  # 5 x 3.5 µs = 17.5 µs
+    assert hits("T007", IDLE | {"grid_blocks": 60.0}) == []  # T002's
+
+
+def test_a_dominating_stall_is_left_to_t008():
+    stalled = IDLE | {"warp_latency": 20.0, "stall_long_scoreboard": 10.0, "issue_active": 0.2}
+    assert hits("T007", stalled) == []
+    assert hits("T007", stalled | {"stall_long_scoreboard": 6.0}) == [0]  # 30 % is not more than 30 %
+
+
+def test_where_only_the_roof_is_known_it_is_a_note():
+    # The cause may as well be a kernel that is wrong for the size.
+    (found,) = run("T007", IDLE | {"sm_pct": None, "memory_pct": None}).findings.to_dicts()
+    assert found["severity"] == "note"
+
+
+def test_without_any_measure_of_use_it_cannot_judge():
+    row = {"duration_s": 1e-4, "kernel_name": "k"}
+    assert run("T007", row).skips[0].missing == {"roof_pct or sm_pct": 1}
