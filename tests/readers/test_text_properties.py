@@ -14,7 +14,7 @@ from ncuroof.testing.text_forms import Kernel, Style, Value
 
 from tests.readers.text_helpers import Read, read_bytes, read_text
 
-PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 FEW = settings(max_examples=40, deadline=None, phases=PHASES, suppress_health_check=[HealthCheck.too_slow])
 
 _UNITS = ("byte", "ns", "hz", "byte/s", "byte/block", "%", "inst", "inst/cycle", "sector", "cycle", None)

@@ -61,15 +61,16 @@ def read_tables(reading: Reading) -> Iterator[Chunk]:
 def _close(reading: Reading, *, found: bool, cut: bool, broken: int) -> None:
     """Notes for the user, or the error for a file without kernels."""
     if not reading.next_index:
+        found_rows = "titles without any row below them"
+        if cut or broken:
+            found_rows = "a table without a whole row"
         if cut or broken or (found and not reading.facts.causes and not reading.facts.errors):
             raise DamagedError(
                 reading.file.name,
-                "a table of ncu without a whole row"
-                if cut or broken
-                else "the titles of a table of ncu without any row below them",
+                f"{found_rows}; {reading.taken_for}",
                 "The file was cut, or nothing was profiled: profile again.",
             )
-        raise explain(reading.file.name, reading.facts)
+        raise explain(reading.file.name, reading.facts, reading.taken_for)
     if cut:
         reading.note("cut-file", "the file ends in the middle of a row; that row was left out, whole rows were used.")
     if broken:

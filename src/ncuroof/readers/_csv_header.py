@@ -155,7 +155,7 @@ def from_titles(names: tuple[str, ...], delimiter: str, *, quoted: bool) -> Head
         kind = "wide"  # a table copied from the summary page: display names with units
     else:
         return None
-    if kind != "wide" and not named and "id" not in at:
+    if kind == "long" and not named and not at.keys() & {"id", "unit"}:
         return None
     return Header(kind, delimiter, quoted, names, at, tuple(nvtx), tuple(metrics) if kind == "wide" else ())
 

@@ -91,22 +91,25 @@ class LongTable:
         frame = frame.rename({f"c{i}": k for k, i in self._used.items()})
         if "id" in self._used:
             return records, frame.filter(pl.col("id").str.contains(r"^\s*\d[\d.,' ]*$"))
+        if not self._key:
+            return records, frame.filter(pl.col("metric").fill_null("") != "")
         return records, frame.filter(pl.any_horizontal(pl.col(k).fill_null("") != "" for k in self._key))
 
     def _kernels(self, frame: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
         """For each row the number of its kernel within the block, and for each kernel its first row."""
-        runs = frame.select(pl.struct(self._key).rle_id()).to_series()
-        starts = np.flatnonzero(np.diff(runs.to_numpy(), prepend=-1))
-        keys = frame.select(self._key)[starts]
-        repeated = keys.is_duplicated()
+        runs = self._runs(frame)
+        starts = np.flatnonzero(np.diff(runs, prepend=-1))
+        if not self._key:
+            return runs, starts
+        repeated = frame.select(self._key)[starts].is_duplicated()
         what = [k for k in ("section", "item", "metric", "rule", "rule_text") if k in frame.columns]
         if "id" in self._key and not repeated.any():
-            return runs.to_numpy(), starts
+            return runs, starts
         # The same key in several runs: either rows in another order, or several launches that cannot be told apart by it.
         # A metric that comes again begins another launch.
         turn = frame.select(pl.int_range(pl.len()).over([*self._key, *what]).alias("turn")).to_series()
         if "id" in self._key and turn.max():
-            return runs.to_numpy(), starts
+            return runs, starts
         groups = frame.select(*self._key).with_columns(turn.alias("_turn"))
         table = groups.unique(maintain_order=True).with_row_index("_number")
         number = groups.join(table, on=groups.columns, how="left", nulls_equal=True, maintain_order="left")[
@@ -114,6 +117,22 @@ class LongTable:
         ].to_numpy()
         _, first = np.unique(number, return_index=True)
         return number, first
+
+    def _runs(self, frame: pl.DataFrame) -> np.ndarray:
+        """For each row the number of its run: rows with one key, up to where the run's first metric comes again."""
+        if self._key:
+            runs = frame.select(pl.struct(self._key).rle_id()).to_series().to_numpy()
+        else:
+            runs = np.zeros(frame.height, np.uint32)
+        starts = np.flatnonzero(np.diff(runs.astype(np.int64), prepend=-1))
+        again = np.ones(frame.height, bool)
+        for column in ("section", "item", "metric"):
+            if column in frame.columns:
+                values = frame[column].fill_null("")
+                again &= (values == values.gather(starts[runs])).to_numpy()
+        again &= (frame["metric"].fill_null("") != "").to_numpy()
+        again[starts] = True
+        return (np.cumsum(again) - 1).astype(np.uint32)
 
     def _offset(self, records: bytes, frame: pl.DataFrame, row: int) -> int | None:
         """Where the line of a row begins; None if rows are not lines."""

@@ -68,12 +68,16 @@ class Records:
         end = len(block.rstrip(b"\r\n \t"))
         start = block.rfind(b"\n", 0, end) + 1
         line = block[start:end].decode("utf-8", "replace")
-        if not _RECORD.match(block[start : start + 64]) or line[:1] not in ('"', *"0123456789"):
-            return block
-        if self.header.quoted and line[0] != '"':
+        opens = '"' if self.header.quoted else '"0123456789'
+        # Without a line end even a quote alone is the beginning of a record; with one, noise is more likely.
+        begun = end == len(block) or _RECORD.match(block[start : start + 64])
+        if not line or line[0] not in opens or not begun:
             return block
         fields = split_record(line, self.header.delimiter)
-        whole = fields is not None and line.count('"') % 2 == 0 and len(fields) >= self._needed
+        whole = fields is not None and line.count('"') % 2 == 0
+        if whole and fields is not None:
+            # A delimiter at the end says that the field before it is whole, not that an empty one follows.
+            whole = len(fields) - (line[-1] == self.header.delimiter) >= self._needed
         if whole and self.header.quoted and end == len(block):
             whole = line[-1] in ('"', self.header.delimiter)
         if whole:

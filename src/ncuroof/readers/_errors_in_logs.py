@@ -147,8 +147,14 @@ CAUSES: tuple[Cause, ...] = (
 )
 
 
-def explain(name: str, facts: LogFacts) -> NothingMeasuredError:
-    """The error for a log of ncu without a measured kernel: what happened and what to do."""
+def explain(name: str, facts: LogFacts, taken_for: str = "") -> NothingMeasuredError:
+    """The error for a log of ncu without a measured kernel: what happened and what to do.
+
+    Args:
+        name: the file.
+        facts: what the log says.
+        taken_for: what the file was taken for and why, where the log does not explain it.
+    """
     strong = [c for c in facts.causes if not c.weak]
     chosen = strong or facts.causes
     consequence = ", and no kernel was profiled" if strong and any(c.code == "no-kernels" for c in facts.causes) else ""
@@ -186,5 +192,7 @@ def explain(name: str, facts: LogFacts) -> NothingMeasuredError:
             "Let the program finish; if it starts others or filters are set, check --target-processes all and the filters.",
         )
     return NothingMeasuredError(
-        name, "text of ncu without any result", "Profile again and keep the whole output, or save a report with -o."
+        name,
+        "no result of a kernel" + (f"; {taken_for}" if taken_for else ""),
+        "If it is output of ncu, profile again and keep the whole of it, or save a report with -o.",
     )

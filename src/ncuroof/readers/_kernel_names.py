@@ -7,6 +7,9 @@ from functools import lru_cache
 
 _MANGLED = re.compile(r"^_Z[A-Za-z0-9_.$]+$")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$.]*$")
+_UNNAMED = re.compile(r"(?<![<\w])unnamed>::")
+# Where brackets do not match: the first name that something in brackets follows, without its scope.
+_FIRST = re.compile(r"^(?:(?:void|static|inline|const)\s+)*(?:[\w~$]+::)*([A-Za-z_$][\w$.]*)\s*[<(\[]")
 _PAIRS = {")": "(", ">": "<", "]": "["}
 _QUALIFIERS = (" const", " volatile", " &", "&&", " noexcept")
 
@@ -25,6 +28,8 @@ def function_name(name: str) -> str:
     """
     if is_mangled(name):
         return _from_mangled(name) or name
+    # ncu shortens "<unnamed>::" to "unnamed>::" where it simplifies names, which leaves a bracket without its partner.
+    name = _UNNAMED.sub("unnamed::", name)
     rest = name.rstrip()
     # From the end: the parameter list, then template arguments or tags. Return types in front can hold anything.
     while rest and (rest[-1] in _PAIRS or rest.endswith(_QUALIFIERS)):
@@ -32,6 +37,9 @@ def function_name(name: str) -> str:
         if start <= 0:
             break
         rest = rest[:start].rstrip()
+    if rest and rest[-1] in _PAIRS:
+        match = _FIRST.match(name)
+        return match[1] if match else name
     match = _IDENTIFIER.search(rest)
     return match[0] if match else name
 

@@ -12,6 +12,9 @@ _MARKED = re.compile(rb"^[^\n=]{0,8}==(?:PROF|WARNING|ERROR|LOG)==[^\n]*", re.MU
 _OLD_MARK = re.compile(rb"^==\d+==[^\n]*", re.MULTILINE)
 _COMMAND = re.compile(rb"(?:^|[\s/$>#+;&|\"'])(?:ncu|nv-nsight-cu-cli)(?:\.exe)?\s+(-[^\n]*)", re.MULTILINE)
 _WROTE = re.compile(r"==PROF==\s*(?:Creating r|R)eport(?: file)?:?\s+\"?(?P<path>[^\"\n]+?)\"?\s*$")
+_VERSION = re.compile(
+    rb"(?:[Nn]sight[ _-]?[Cc]ompute[/\\\\ _-]v?|Command Line Profiler\s+(?:[^\n]*\n){0,2}?Version )(\d{4}\.\d+\.\d+(?:\.\d+)?)"
+)
 _PROFILING = re.compile(r'==PROF==\s*(?:\d+:\s*)?Profiling "')
 _CONNECTED = re.compile(r"==PROF==\s*Connected to process")
 _SETTINGS = {
@@ -39,6 +42,7 @@ class LogFacts:
         wrote: names of the report files it says it wrote.
         causes: known reasons for a failure, in the order they appear.
         errors: other ``==ERROR==`` lines.
+        ncu_version: version of the tool, where a path or its own banner names it.
     """
 
     profiled: int = 0
@@ -46,6 +50,7 @@ class LogFacts:
     wrote: list[str] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    ncu_version: str | None = None
     _given: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
     _lines: int = 0
 
@@ -59,6 +64,8 @@ class LogFacts:
                 if self._lines > _LIMIT:
                     return
                 self._line(match[0].decode("utf-8", "replace").strip().lstrip("\ufeff"))
+        if self.ncu_version is None and (version := _VERSION.search(block)):
+            self.ncu_version = version[1].decode()
         for cause in CAUSES:
             if cause.anywhere and cause not in self.causes and cause.found_in(block):
                 self.causes.append(cause)

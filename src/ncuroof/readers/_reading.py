@@ -70,6 +70,11 @@ class Reading:
         source = Source(self.file.name, self.file.sha256, self.file.size, self.format, self.recognised)
         return RawReport(source, self.session, self.notes, chunks)
 
+    @property
+    def taken_for(self) -> str:
+        """What the file was taken for and why, as a clause for errors: the guess may be wrong."""
+        return f"it was taken for {self.format} because of {self.recognised}"
+
     def take(self, count: int) -> pl.Series:
         """Indices for ``count`` new results."""
         first = self.next_index
@@ -231,6 +236,7 @@ def launches(
         "source_sha256": reading.file.sha256,
         "result_kind": "kernel",
         "origin": "profiled",
+        "ncu_version": reading.facts.ncu_version,
         **reading.facts.settings(),
     }
     frame = frame.with_columns(pl.lit(v, dtype=pl.String).alias(k) for k, v in constants.items())

@@ -116,7 +116,9 @@ def _chunks(reading: Reading) -> Iterator[Chunk]:
     count = max([len(v) for v in who.values()] or [0])
     if not frame.height or not count:
         raise NothingMeasuredError(
-            reading.file.name, "a table without values", "Copy the table again, or save the report."
+            reading.file.name,
+            f"a table without values; {reading.taken_for}",
+            "Copy the table again, or save the report.",
         )
     index = reading.take(count)
     columns = {k: pl.Series(_padded(v, count), dtype=pl.String) for k, v in who.items()}

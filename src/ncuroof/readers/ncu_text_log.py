@@ -95,7 +95,7 @@ def _chunks(reading: Reading) -> Iterator[Chunk]:
                 "ncuroof reads .ncu-rep, .ncu-repz and .nsight-cuprof-report files, ncu's CSV and text output, kernel "
                 "summaries of nsys stats, and its own Parquet tables.",
             )
-        raise explain(reading.file.name, facts)
+        raise explain(reading.file.name, facts, reading.taken_for)
     if kernels.anonymous:
         reading.note(
             "no-kernel-line",

@@ -191,7 +191,9 @@ def _chunks(reading: Reading) -> Iterator[Chunk]:
             if others
             else "a table of nsys stats without any row"
         )
-        raise NothingMeasuredError(reading.file.name, found, "Use `nsys stats --report cuda_gpu_kern_sum`.")
+        raise NothingMeasuredError(
+            reading.file.name, f"{found}; {reading.taken_for}", "Use `nsys stats --report cuda_gpu_kern_sum`."
+        )
     reading.finish()
 
 
