@@ -34,6 +34,13 @@ metrics = st.builds(
 shapes = st.tuples(st.lists(metrics, max_size=6), st.one_of(st.just(b""), metrics))
 
 
+def after(i: int) -> list[bytes]:
+    """What follows the metrics: section definitions of every size or none, between other fields or at the end."""
+    sections = [sized(17, b"s" * (i * 37 % 300))] * (i % 4)
+    middle = [number(16, 0), *sections, sized(18, b""), sized(19, b"rule"), sized(21, b"nvtx")]
+    return [middle, sections, [number(16, 1)], [*sections, number(14, 5)], [double(40, 1.0), *sections]][i % 5]
+
+
 def decoded(content: bytes, wanted: np.ndarray | None, *, in_step: bool) -> list[object]:
     entries = walk(content, "x").entries
     if in_step:
@@ -43,14 +50,15 @@ def decoded(content: bytes, wanted: np.ndarray | None, *, in_step: bool) -> list
     scalars = batch.scalars
     texts = [scalars.texts.get(place) for place in range(len(scalars.row))]
     columns = (batch.owner, scalars.name_id, scalars.kind, scalars.number.view(np.uint64), scalars.integer)
-    return [*(c.tolist() for c in columns), texts, [r.function for r in batch.results], [r.pid for r in batch.results]]
+    rest = [(r.function, r.pid, r.created, list(r.rules), r.nvtx) for r in batch.results]
+    return [*(c.tolist() for c in columns), texts, rest]
 
 
 @given(st.lists(shapes, min_size=1, max_size=5), st.booleans(), st.booleans())
 @settings(deadline=None, max_examples=60)
 def test_in_step_as_one_by_one(drawn: list[tuple[list[bytes], bytes]], some: bool, last: bool) -> None:
     bodies = [
-        result(*run, number(14, 1700000000), sized(17, b"s" * (i % 200)), late, name=b"k%d" % i)
+        result(*run, number(14, 1700000000 + i), *after(i), late, name=b"k%d" % i)
         for i, (run, late) in enumerate(drawn[i % len(drawn)] for i in range(MANY))
     ]
     # With and without something behind the last result.

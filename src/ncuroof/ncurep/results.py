@@ -98,10 +98,10 @@ def _in_step(data: bytes | mmap.mmap, entries: Sequence[Entry], wanted: Flags | 
         return None
     read = message("Result").FromString
     try:
-        results = [
-            read(content[b:metrics] + content[rest:end])
-            for b, metrics, rest, end in zip(begin, before, found.after.tolist(), limit, strict=True)
-        ]
+        results = []
+        for first, metrics, rest, end in zip(begin, before, found.after.tolist(), limit, strict=True):
+            start, stop = spans.sections(content, rest, end)
+            results.append(read(content[first:metrics] + content[rest:start] + content[stop:end]))
         if any(len(r.metrics) for r in results):
             return None
         scalars = decode(buffer, found.start, found.end, wanted)

@@ -114,7 +114,7 @@ class ReportBuilder:
 
     def __post_init__(self) -> None:
         self._strings: dict[str, int] = {}
-        self._results: list[tuple[str, bytes, tuple[bytes, ...]]] = []
+        self._results: list[tuple[str, bytes]] = []
         self._device = {
             "display_name": self.gpu,
             "compute_capability_major": self.cc[0],
@@ -173,11 +173,7 @@ class ReportBuilder:
         if stream is not None:
             result.stream = stream
         values: dict[str, Scalar] = {f"{ATTRIBUTE}{key}": value for key, value in self._device.items()}
-        for what, size, stored in (("grid", grid, result.grid), ("block", block, result.block)):
-            if size is not None:
-                stored.x, stored.y, stored.z = size
-                values.update((f"launch__{what}_dim_{axis}", n) for axis, n in zip("xyz", size, strict=True))
-                values[f"launch__{what}_size"] = size[0] * size[1] * size[2]
+        values.update(_sizes(result, grid, block))
         values.update(metrics)
         for metric, value in values.items():
             entry = result.metrics.add(name_id=self._id(metric))
@@ -192,7 +188,9 @@ class ReportBuilder:
             _nvtx(result.nvtx, nvtx, self.pid)
         for rule_id in dict.fromkeys(r.rule_id for r in rules):
             _rule(result.rules.add(), [r for r in rules if r.rule_id == rule_id])
-        self._results.append((kind, result.SerializeToString(), tuple(sections)))
+        for section in sections:
+            result.sections.add().MergeFromString(section)
+        self._results.append((kind, result.SerializeToString()))
         return self
 
     def to_bytes(self, *, compress: bool = False) -> bytes:
@@ -205,8 +203,8 @@ class ReportBuilder:
         out = [MAGIC, _prefixed(message("FileHeader")(version=FORMAT_VERSION).SerializeToString())]
         out.append(_prefixed(first.SerializeToString()))
         attribute = dict(KINDS)
-        for kind, result, sections in self._results:
-            entry = _prefixed(result + b"".join(_field(17, section) for section in sections))
+        for kind, result in self._results:
+            entry = _prefixed(result)
             header = message("BlockHeader")(source_count=0, kernel_count=0, payload_size=len(entry))
             setattr(header, attribute[kind], 1)
             out += [_prefixed(header.SerializeToString()), entry]
@@ -244,6 +242,17 @@ class ReportBuilder:
                 session.facts.add(key=key.encode(), value=value.encode())
         if self.command_line is not None:
             session.command_line = self.command_line.encode()
+
+
+def _sizes(result: Any, grid: Size | None, block: Size | None) -> dict[str, Scalar]:  # noqa: ANN401
+    """Store grid and block in a result; gives the metrics that say the same."""
+    values: dict[str, Scalar] = {}
+    for what, size, stored in (("grid", grid, result.grid), ("block", block, result.block)):
+        if size is not None:
+            stored.x, stored.y, stored.z = size
+            values.update((f"launch__{what}_dim_{axis}", n) for axis, n in zip("xyz", size, strict=True))
+            values[f"launch__{what}_size"] = size[0] * size[1] * size[2]
+    return values
 
 
 def _store(value: Any, content: float | int | str) -> None:  # noqa: ANN401
