@@ -59,3 +59,12 @@ def test_what_cannot_be_opened(tmp_path):
     (tmp_path / "empty").touch()
     with pytest.raises(InputError, match="an empty file"):
         open_input(tmp_path / "empty")
+
+
+def test_a_stream_that_expands_without_end_is_refused(tmp_path):
+    bomb = zstandard.ZstdCompressor(level=19).compress(bytes(200 << 20))
+    assert len(bomb) < 1 << 20
+    path = tmp_path / "bomb.ncu-repz"
+    path.write_bytes(bomb)
+    with pytest.raises(DamagedError, match="expands to more than 200 times"):
+        open_input(path)

@@ -13,6 +13,11 @@ from ncuroof.errors import DamagedError, InputError
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 STDIN = "-"
 HEAD_BYTES = 64 * 1024
+PIECE_BYTES = 1 << 12
+"""Compressed bytes taken at a time: few, because a hostile stream can grow some ten thousand times."""
+EXPANSION_LIMIT = 200
+SMALLEST_LIMIT = 1 << 26
+"""A compressed report may grow to 200 times its size, and to 64 MiB in any case; reports shrink about 5 to 20 times."""
 
 
 @dataclass(frozen=True)
@@ -100,16 +105,25 @@ def _decompress(name: str, raw: bytes | mmap.mmap) -> bytes:
     """All zstd frames of ``raw``, one after another, with or without a content size."""
     import zstandard  # noqa: PLC0415  only for compressed reports
 
+    limit = max(SMALLEST_LIMIT, EXPANSION_LIMIT * len(raw))
     out = bytearray()
-    view = memoryview(raw)
+    start = 0
     try:
-        while view:
-            step = zstandard.ZstdDecompressor().decompressobj()
-            out += step.decompress(view)
-            if not step.eof:
-                raise DamagedError(name, "a zstd stream that ends in the middle", "Copy or download the file again.")
-            unused = step.unused_data
-            view = memoryview(unused)
+        while start < len(raw):
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            while not frame.eof:
+                piece = raw[start : start + PIECE_BYTES]
+                if not piece:
+                    raise DamagedError(
+                        name, "a zstd stream that ends in the middle", "Copy or download the file again."
+                    )
+                out += frame.decompress(piece)
+                start += len(piece) - len(frame.unused_data)
+                if len(out) > limit:
+                    what = (
+                        f"a zstd stream that expands to more than {EXPANSION_LIMIT} times its size, as no report does"
+                    )
+                    raise DamagedError(name, what, "Copy or download the file again.")
     except zstandard.ZstdError as error:
         raise DamagedError(name, f"a broken zstd stream ({error})", "Copy or download the file again.") from error
     if not out:
