@@ -197,7 +197,8 @@ def run(kernels: pl.DataFrame, config: Config) -> Outcome:
         ConfigError: when a selector, a severity or a threshold names something that does not exist.
     """
     severities, limits = _overrides(config)
-    kernels = _context.add(kernels)
+    # No rule reads the ranges, and a nested column makes every selection of kernels slow.
+    kernels = _context.add(kernels.drop("nvtx", strict=False))
     found, skips = [], []
     counts: dict[str, int] = {}
     for each in selected(config):
@@ -252,20 +253,21 @@ def judged_rows(kernels: pl.DataFrame, codes: Sequence[str]) -> dict[str, pl.Ser
 def _judge(each: Rule, kernels: pl.DataFrame) -> tuple[pl.DataFrame, Skip | None]:
     """The kernels a rule can judge, and what keeps it from judging the others it is about."""
     applies = getattr(each, "applies", None)
-    about = kernels.filter(applies()) if applies is not None else kernels
     needs = [(n,) if isinstance(n, str) else n for n in each.NEEDS]
-    lacking = {
-        " or ".join(n): pl.all_horizontal(pl.col(c).is_null() for c in n) if n else pl.lit(value=False) for n in needs
-    }
-    if not lacking or about.is_empty():
-        return about, None
-    mask = about.select(**{f"n{i}": expr for i, expr in enumerate(lacking.values())})
-    unable = mask.select(any=pl.any_horizontal(pl.all())).to_series()
-    count = int(unable.sum())
+    names = [" or ".join(n) for n in needs]
+    # One narrow selection decides, and one of all columns takes the kernels that are judged.
+    mask = kernels.select(
+        pl.repeat(value=True, n=pl.len()).alias("about") if applies is None else applies().alias("about"),
+        *(pl.all_horizontal(pl.col(c).is_null() for c in n).alias(name) for name, n in zip(names, needs, strict=True)),
+    )
+    about = mask["about"].fill_null(value=False)
+    able = about & ~mask.select(lacks=pl.any_horizontal(pl.lit(value=False), *names)).to_series()
+    judged = kernels if able.all() else kernels.filter(able)
+    count = int(about.sum()) - judged.height
     if not count:
-        return about, None
-    missing = {name: int(mask[f"n{i}"].sum()) for i, name in enumerate(lacking) if mask[f"n{i}"].any()}
-    return about.filter(~unable), Skip(each.CODE, count, missing)
+        return judged, None
+    lacking = {name: int((mask[name] & about).sum()) for name in names}
+    return judged, Skip(each.CODE, count, {name: lacks for name, lacks in lacking.items() if lacks})
 
 
 def _complete(rows: pl.DataFrame, each: Rule, severity: str, kernels: pl.DataFrame) -> pl.DataFrame:
