@@ -93,6 +93,13 @@ def test_a_refusal_that_nothing_explains_points_below_the_operating_system(tmp_p
     assert "virtual GPU" in text
 
 
+def test_a_refusal_where_the_driver_tells_nothing_still_names_what_to_change(tmp_path):
+    text = permission.explain_refusal({}, root=machine(tmp_path, files=(".dockerenv",), capabilities=ADMIN))
+    assert "by default it lets only administrators profile" in text
+    assert "NVreg_RestrictProfilingToAdminUsers=0" in text
+    assert "--cap-add=SYS_ADMIN" in text
+
+
 def test_nothing_readable_is_unknown_and_no_crash(tmp_path):
     found = permission.check({}, root=tmp_path / "missing")
     assert found.state == "unknown"

@@ -101,7 +101,7 @@ def test_dry_run_prints_the_command_and_runs_nothing(collect, program):
     assert list(collect.folder.iterdir()) == []
     assert "NVIDIA H100 80GB HBM3, CC 9.0" in done.stdout
     assert "cold caches: tier rules, about 22 passes" in done.stdout  # 20, and two more tensor types
-    assert "warm caches: tier bytes, about 1 passes" in done.stdout
+    assert "warm caches: tier bytes, about 1 pass " in done.stdout
     assert "--cache-control all" in done.stdout
     assert "--cache-control none" in done.stdout
     assert "--metrics gpu__time_duration.sum," in done.stdout
@@ -119,7 +119,7 @@ def test_dry_run_with_a_kernel_list_estimates(collect, program):
 
 
 REFUSALS = {
-    "no-permission": ["ERR_NVGPUCTRPERM", "driver:", "ncuroof bound"],
+    "no-permission": ["ERR_NVGPUCTRPERM", "driver:", "NVreg_RestrictProfilingToAdminUsers=0", "ncuroof bound"],
     "unsupported-gpu": ["does not support this GPU", "newer Nsight Compute"],
     "unknown-metric": ["does not know a metric", "--cc"],
     "resource": ["another tool holds the performance counters", "dcgmi profile --pause"],

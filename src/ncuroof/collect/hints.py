@@ -11,7 +11,7 @@ from ncuroof.collect.command import ANNOTATED
 from ncuroof.collect.tiers import COMMON_TYPES, tensor_types
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ncuroof.collect.command import Filters
 
@@ -117,7 +117,7 @@ def annotated_span(kernels: pl.DataFrame) -> pl.DataFrame | None:
     return None if rows.is_empty() else kernels[int(rows[0]) : int(rows[-1]) + 1]
 
 
-def _matcher(expression: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _matcher(expression: str) -> Callable[[str], bool]:
     if expression.startswith("regex:"):
         pattern = re.compile(expression.removeprefix("regex:"))
         return lambda name: pattern.search(name) is not None

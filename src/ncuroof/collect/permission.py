@@ -71,18 +71,21 @@ class Permission:
         return "\n".join([*lines, STILL_WORKS])
 
 
-def check(environment: Mapping[str, str], *, root: Path = Path("/")) -> Permission:
+def check(environment: Mapping[str, str], *, root: Path = Path("/"), refused: bool = False) -> Permission:
     """Ask every layer.
 
     Args:
         environment: environment variables, for signs of a container or a platform.
         root: folder that stands for the root of the file system.
+        refused: ncu has refused, so a driver that does not tell its setting is taken to restrict profiling.
     """
     admin = _is_admin(root)
     windows = "microsoft" in _read(root / "proc/version").lower()
     restricted = _restricted(root)
+    if restricted is None and refused and not windows:
+        restricted, admin = True, False
     container = _container(environment, root)
-    layers = [_driver(restricted, admin, windows=windows)]
+    layers = [_driver(restricted, admin, windows=windows, told=_restricted(root) is not None)]
     if container:
         layers.append(_container_layer(container, restricted, admin))
     cloud = next((name for variable, name in CLOUD_VARIABLES.items() if variable in environment), None)
@@ -93,7 +96,7 @@ def check(environment: Mapping[str, str], *, root: Path = Path("/")) -> Permissi
 
 def explain_refusal(environment: Mapping[str, str], *, root: Path = Path("/")) -> str:
     """Return the explanation to show once ncu has refused, whatever the layers said before."""
-    permission = check(environment, root=root)
+    permission = check(environment, root=root, refused=True)
     if permission.state != OPEN:
         return permission.explain()
     return (
@@ -110,7 +113,7 @@ def _verdict(restricted: bool | None, admin: bool | None) -> str:
     return UNKNOWN
 
 
-def _driver(restricted: bool | None, admin: bool | None, *, windows: bool) -> Layer:
+def _driver(restricted: bool | None, admin: bool | None, *, windows: bool, told: bool) -> Layer:
     if restricted is None and windows:
         return Layer(
             "driver",
@@ -124,12 +127,14 @@ def _driver(restricted: bool | None, admin: bool | None, *, windows: bool) -> La
     if not restricted:
         return Layer("driver", OPEN, "the driver lets every user profile (RmProfilingAdminOnly: 0)")
     found = "the driver lets only administrators profile (RmProfilingAdminOnly: 1)"
+    if not told:
+        found = "the driver does not tell its setting here; by default it lets only administrators profile"
     if admin:
         return Layer("driver", OPEN, f"{found}, and this process is one")
     return Layer(
         "driver",
         BLOCKED,
-        f"{found}, and this process is none",
+        f"{found}, and this process is none" if told else found,
         "On the host, as root: put `options nvidia NVreg_RestrictProfilingToAdminUsers=0` into a file in "
         "/etc/modprobe.d, rebuild the initramfs where the module is loaded from it, and reboot. For one run: "
         '`sudo env PATH="$PATH" ncuroof collect ...`.',

@@ -129,9 +129,13 @@ def warn_after(known: Plan, environment: Mapping[str, str], talk: Talk) -> None:
 
 def describe(step: Step, matching: int | None) -> str:
     """Return a line on what a step will do: passes, kernels, replay."""
-    passes = "unknown passes" if step.wanted.passes is None else f"about {step.wanted.passes} passes"
-    kernels = "kernels" if matching is None else f"{matching} kernels"
+    passes = "unknown passes" if step.wanted.passes is None else f"about {_count(step.wanted.passes, 'pass', 'passes')}"
+    kernels = "kernels" if matching is None else _count(matching, "kernel", "kernels")
     return f"tier {step.wanted.tier}, {passes} × {kernels}, {step.modes.replay} replay, clocks {step.modes.clock}"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def heaviest(kernels: pl.DataFrame, most: int = 10) -> list[tuple[int, float, str]]:
