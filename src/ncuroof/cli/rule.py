@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import textwrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from ncuroof.rules import Rule
+
+_ITEM = re.compile(r"\([a-z]\) |[a-z_0-9]+ = ")
+"""How an item within a paragraph begins: ``(a) `` of an enumeration, ``name = `` of a threshold."""
 
 NAME = "rule"
 ORDER = 70
@@ -21,6 +26,7 @@ def command(
 ) -> int:
     """Explain a rule: what it finds, how it decides, what to do, when it is wrong."""
     from ncuroof import rules
+    from ncuroof.cli import _analysis
     from ncuroof.errors import EXIT_OK, UsageError
 
     if output_format not in {"text", "json"}:
@@ -34,11 +40,45 @@ def command(
         listed = [_record(r) for r in chosen]
         typer.echo(json.dumps(listed if code is None else listed[0], indent=2, ensure_ascii=False))
     elif code is not None:
-        typer.echo(rules.manual(chosen[0]), nl=False)
+        typer.echo(reflow(rules.manual(chosen[0]), _analysis.width()), nl=False)
     else:
         for r in chosen:
-            typer.echo(f"{r.CODE}  {r.NAME:<24} {r.SEVERITY:<8} {rules.summary(r)}")
+            line = f"{r.CODE}  {r.NAME:<22} {r.SEVERITY:<8} {rules.summary(r).rstrip('.')}"
+            typer.echo("\n".join(textwrap.wrap(line, _analysis.width(), subsequent_indent=" " * 38)))
     return EXIT_OK
+
+
+def reflow(text: str, width: int) -> str:
+    """A manual page within ``width`` columns: paragraphs are filled, items such as ``(a)`` keep apart."""
+    out: list[str] = []
+    paragraph: list[str] = []
+    indent = ""
+    depth = 0
+
+    def flush() -> None:
+        if paragraph:
+            joined = " ".join(paragraph)
+            hang = indent + " " * 4 if _ITEM.match(paragraph[0]) else indent
+            out.extend(
+                textwrap.wrap(joined, width, initial_indent=indent, subsequent_indent=hang, break_on_hyphens=False)
+            )
+            paragraph.clear()
+
+    for line in text.splitlines():
+        content = line.strip()
+        before, depth = depth, len(line) - len(line.lstrip())
+        here = " " * min(depth, 4)
+        if not content or _ITEM.match(content) or here != indent or depth < before:
+            flush()
+        if not content:
+            out.append("")
+            continue
+        indent = here
+        paragraph.append(content)
+        if not indent:
+            flush()
+    flush()
+    return "\n".join(out) + "\n"
 
 
 def _record(r: Rule) -> dict[str, object]:
