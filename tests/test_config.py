@@ -120,3 +120,16 @@ def test_options_win_over_the_file():
     assert merged.roof_order == ("device",)
     with pytest.raises(ConfigError, match="--roof"):
         Config().with_options(roof="guess")
+
+
+def test_what_becomes_of_nsights_own_findings(tmp_path):
+    path = tmp_path / "ncuroof.toml"
+    path.write_text('nsight = "show"')
+    assert config.load(path).nsight == "show"
+    assert config.load(path).with_options(nsight="hide").nsight == "hide"
+    assert config.Config().nsight == "merge"
+    with pytest.raises(ConfigError, match="--nsight"):
+        config.Config().with_options(nsight="loud")
+    path.write_text('nsight = "loud"')
+    with pytest.raises(ConfigError, match="nsight must be one of merge, show, hide"):
+        config.load(path)

@@ -90,3 +90,15 @@ def test_a_regression_needs_something_to_compare_with(square):
     with pytest.raises(UsageError, match="--baseline"):
         gate.decide(square, ["regression"])
     gate.check(["regression"], compares=True)
+
+
+def test_new_findings_cannot_be_ruled_out_where_nothing_was_judged(tmp_path):
+    sides = []
+    for name, ms in (("base", 1.0), ("head", 1.01)):
+        path = ReportBuilder().kernel("k", {"gpu__time_duration.sum": ms * 1e6}).write(tmp_path / f"{name}.ncu-rep")
+        sides.append(pipeline.analyze(pipeline.load([path]), Config(select=("W003",))))
+    comparison = compare(*sides)
+    assert gate.decide_comparison(comparison, ["regression"]).status == 0
+    decision = gate.decide_comparison(comparison, ["warning", "regression"])
+    assert decision.status == 2
+    assert "judge" in decision.reason

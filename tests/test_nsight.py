@@ -42,7 +42,7 @@ def test_what_they_alone_say_is_apart_by_default(tmp_path):
     assert analysis.findings.is_empty()
     (alone,) = analysis.nsight.to_dicts()
     assert (alone["code"], alone["name"], alone["severity"], alone["voice"]) == (
-        "NCU:ThreadDivergence",
+        "NCU:thread-divergence",
         "thread-divergence",
         "info",
         "nsight",
@@ -133,7 +133,7 @@ def test_their_time_at_stake_is_used_where_we_have_none():
     ours = tables.conform(ours, tables.ANOMALIES)
     theirs = tables.conform(
         pl.DataFrame({"code": ["NCU:X"] * 2, "row": [0, 0], "time_at_stake_s": [1e-3, 2e-3]}), tables.ANOMALIES
-    ).with_columns(ours=pl.Series([["T009"], ["T009", "T007"]]))
+    ).with_columns(rule_id=pl.lit("X"), ours=pl.Series([["T009"], ["T009", "T007"]]))
     merged, alone = nsight.merge(ours, theirs)
     assert merged["time_at_stake_s"].to_list() == [2e-3]
     assert alone.is_empty()

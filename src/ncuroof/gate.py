@@ -67,10 +67,8 @@ def decide(analysis: Analysis, fail_on: Sequence[str], comparison: Comparison | 
     slower = _regressed(comparison, fail_on)
     if hits or slower:
         return _failed(hits, slower, entries, "finding")
-    about_kernels = {code: n for code, n in analysis.judged.items() if not code.startswith("D")}
-    if entries and about_kernels and not any(about_kernels.values()):
-        return Decision(EXIT_ERROR, "no selected rule could judge a single kernel, so nothing has passed")
-    return _nothing_compared(comparison) if REGRESSION in fail_on else Decision(EXIT_OK)
+    decision = _nothing_compared(comparison) if REGRESSION in fail_on else Decision(EXIT_OK)
+    return _nothing_judged(analysis) if entries and decision.status == EXIT_OK else decision
 
 
 def decide_comparison(comparison: Comparison, fail_on: Sequence[str]) -> Decision:
@@ -87,7 +85,8 @@ def decide_comparison(comparison: Comparison, fail_on: Sequence[str]) -> Decisio
     slower = _regressed(comparison, fail_on)
     if hits or slower:
         return _failed(hits, slower, entries, "new finding")
-    return _nothing_compared(comparison)
+    decision = _nothing_compared(comparison)
+    return _nothing_judged(comparison.head) if entries and decision.status == EXIT_OK else decision
 
 
 def _failed(hits: int, slower: int, entries: Sequence[str], noun: str) -> Decision:
@@ -101,6 +100,13 @@ def _failed(hits: int, slower: int, entries: Sequence[str], noun: str) -> Decisi
 
 def _regressed(comparison: Comparison | None, fail_on: Sequence[str]) -> int:
     return 0 if comparison is None or REGRESSION not in fail_on else comparison.totals.by_state["regressed"]
+
+
+def _nothing_judged(analysis: Analysis) -> Decision:
+    about_kernels = {code: n for code, n in analysis.judged.items() if not code.startswith("D")}
+    if about_kernels and not any(about_kernels.values()):
+        return Decision(EXIT_ERROR, "no selected rule could judge a single kernel, so nothing has passed")
+    return Decision(EXIT_OK)
 
 
 def _nothing_compared(comparison: Comparison | None) -> Decision:

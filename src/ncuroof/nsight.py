@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ncuroof.model import Analysis
 
 PREFIX = "NCU:"
-"""Codes of findings that only Nsight Compute makes: this and the identifier of its rule."""
+"""Codes of findings that only Nsight Compute makes: this and what they are about, such as ``NCU:block-size``."""
 
 SPEAKING = ("optimization", "warning")
 _MANY = frozenset({"Occupancy"})
@@ -84,8 +84,8 @@ def findings(kernels: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
         results: columns :data:`ncuroof.tables.NSIGHT_RULES`.
 
     Returns:
-        Columns :data:`ncuroof.tables.ANOMALIES`, severity info, voice nsight, and ``ours``: codes of our rules that
-        speak of the same thing (a list, may be empty).
+        Columns :data:`ncuroof.tables.ANOMALIES`, severity info, voice nsight, the name made of their rule's; and
+        ``rule_id``, and ``ours``: codes of our rules that speak of the same thing (a list, may be empty).
     """
     said = results.filter(pl.col("message_type").is_in(SPEAKING) & pl.col("text").is_not_null())
     message = pl.concat_str(pl.col("title").fill_null(""), pl.lit(": "), pl.col("text"))
@@ -95,18 +95,21 @@ def findings(kernels: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
     said = said.with_columns(_message=message, _kind=pl.concat_str("rule_id", message.str.replace_all(r"\d+", "#")))
     first = said.unique("_kind", keep="first", maintain_order=True)
     kinds = pl.DataFrame(
-        [(key, *_kind(rule, text)) for key, rule, text in first.select("_kind", "rule_id", "_message").iter_rows()],
-        schema={"_kind": pl.String, "name": pl.String, "ours": pl.List(pl.String)},
+        [
+            (key, _kebab(rule), *_kind(rule, text))
+            for key, rule, text in first.select("_kind", "rule_id", "_message").iter_rows()
+        ],
+        schema={"_kind": pl.String, "name": pl.String, "topic": pl.String, "ours": pl.List(pl.String)},
         orient="row",
     )
-    said = said.join(kinds, on="_kind", how="left", maintain_order="left").filter(pl.col("name").is_not_null())
+    said = said.join(kinds, on="_kind", how="left", maintain_order="left").filter(pl.col("topic").is_not_null())
     launch = kernels.select("row", "source", "source_sha256", "result_index", "duration_s", kernel="kernel_name")
     said = said.join(launch, on=["source_sha256", "result_index"], how="inner", maintain_order="left")
     stake = pl.when(pl.col("speedup_type") == "global").then(
         pl.col("duration_s") * pl.col("speedup_pct").clip(0, 100) / 100
     )
     frame = said.select(
-        code=pl.concat_str(pl.lit(PREFIX), "rule_id"),
+        code=pl.concat_str(pl.lit(PREFIX), "topic"),
         name="name",
         severity=pl.lit("info"),
         row="row",
@@ -120,13 +123,14 @@ def findings(kernels: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
         confidence=pl.lit(None, dtype=pl.String),
         voice=pl.lit("nsight"),
         evidence=pl.concat_list(_testimony()),
+        rule_id="rule_id",
         ours="ours",
     )
-    return tables.conform(frame.drop("ours"), tables.ANOMALIES).with_columns(frame["ours"])
+    return tables.conform(frame.drop("rule_id", "ours"), tables.ANOMALIES).hstack(frame.select("rule_id", "ours"))
 
 
 def _kind(rule_id: str, message: str) -> tuple[str | None, list[str]]:
-    """Name and our codes of a message; no name for what is no finding."""
+    """What a message is about, and our codes for it; no topic for what is no finding."""
     speaking, silent = voices()
     if any(v.matches(rule_id, message) for v in silent):
         return None, []
@@ -138,7 +142,7 @@ def _kind(rule_id: str, message: str) -> tuple[str | None, list[str]]:
 
 
 def _kebab(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
 
 
 def _testimony() -> pl.Expr:
@@ -212,7 +216,7 @@ def merge(ours: pl.DataFrame, theirs: pl.DataFrame) -> tuple[pl.DataFrame, pl.Da
         )
         .drop("_said", "_stake")
     )
-    alone = theirs.with_row_index("_their").join(pairs, on="_their", how="anti").drop("_their", "ours")
+    alone = theirs.with_row_index("_their").join(pairs, on="_their", how="anti").drop("_their", "rule_id", "ours")
     return merged, alone
 
 
@@ -256,7 +260,7 @@ def agreement(analysis: Analysis) -> pl.DataFrame:
         how="semi",
     )
     said = findings(analysis.kernels, results).explode("ours", empty_as_null=False)
-    theirs = said.select("row", code="ours", rule_id=pl.col("code").str.strip_prefix(PREFIX), _theirs="message").unique(
+    theirs = said.select("row", "rule_id", code="ours", _theirs="message").unique(
         ["row", "code", "rule_id"], keep="first", maintain_order=True
     )
     ours = (

@@ -13,7 +13,7 @@ from ncuroof.cli import run
 from ncuroof.testing import ReportBuilder
 
 SQUARE = str(SAMPLES / "h100" / "fp16-square" / "report.ncu-rep")
-COMMANDS = ("analyze", "ingest", "roofline", "rule")
+COMMANDS = ("analyze", "baseline", "compare", "ingest", "roofline", "rule")
 
 
 def python(*args, **kwargs):

@@ -160,7 +160,7 @@ def test_nsight_alone_is_not_among_the_findings_unless_asked_for(folder, capsys)
     report("a.ncu-rep", rules=said)
     arguments = ["analyze", "a.ncu-rep", "--format", "json", "--fail-on", "info"]
     assert run(arguments) == 0
-    assert "NCU:LaunchConfiguration" not in {f["code"] for f in json.loads(capsys.readouterr().out)["findings"]}
+    assert "NCU:small-grid" not in {f["code"] for f in json.loads(capsys.readouterr().out)["findings"]}
     assert run([*arguments, "--nsight", "show"]) == 1
-    assert "NCU:LaunchConfiguration" in {f["code"] for f in json.loads(capsys.readouterr().out)["findings"]}
+    assert "NCU:small-grid" in {f["code"] for f in json.loads(capsys.readouterr().out)["findings"]}
     assert run([*arguments, "--nsight", "loud"]) == 2

@@ -74,10 +74,10 @@ def test_disagreement_is_said_in_verbose_only(both_sides):
         "Where ncuroof and Nsight Compute disagree W003 divergence and ThreadDivergence: both on 1 launch, "
         "ncuroof alone on 1 launch (ours), Nsight Compute alone on 1 launch (theirs)" in verbose
     )
-    assert f"Nsight Compute alone ThreadDivergence thread-divergence, 1 launch, most time in theirs {SAID}" in verbose
+    assert f"Nsight Compute alone thread-divergence: thread-divergence, 1 launch, most time in theirs {SAID}" in verbose
 
 
 def test_json_holds_what_nsight_alone_says(both_sides):
     document = json.loads(reporters.choose("json").render(both_sides, RenderOptions()))
-    assert [(f["code"], f["kernel"]) for f in document["nsight_findings"]] == [("NCU:ThreadDivergence", "theirs")]
+    assert [(f["code"], f["kernel"]) for f in document["nsight_findings"]] == [("NCU:thread-divergence", "theirs")]
     assert {f["voice"] for f in document["findings"]} == {"both", "ncuroof"}

@@ -65,6 +65,8 @@ def command(
     comparing.check_accepted(accepted)
     options = pipeline.LoadOptions(annotations=annotations)
     was = pipeline.analyze(baseline.load(base, folder or baseline.HOME, options), chosen)
+    if not quiet:
+        _analysis.tell(was.dataset.notes)
     now, status = _analysis.analysed([head], chosen, options, quiet=quiet)
     comparison = comparing.compare(was, now, accepted)
     render = reporters.RenderOptions(

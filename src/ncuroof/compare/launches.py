@@ -54,7 +54,9 @@ def distinct(kernels: pl.DataFrame) -> pl.DataFrame:
     and ``path`` of the launch of median duration.
     """
     frame = _selected(kernels, dict.fromkeys(_NEEDED)).with_columns(
-        name=pl.coalesce("kernel_demangled", "kernel_name", pl.format("unnamed {}", pl.col("result_kind"))),
+        name=pl.coalesce(
+            "kernel_demangled", "kernel_name", pl.format("unnamed {}", pl.col("result_kind").fill_null("kernel"))
+        ),
         ncu_release=pl.col("ncu_version").str.extract(r"^(\d+\.\d+)"),
         sm_count=pl.col("sm_count").cast(pl.Int64),
         duration_s=pl.when(pl.col("duration_s") > 0).then(pl.col("duration_s")),

@@ -42,7 +42,7 @@ def nsight_alone(analysis: Analysis) -> list[tuple[str, str]]:
     )
     result = []
     for r in rows.iter_rows(named=True):
-        what = f"{r['code'].removeprefix(nsight.PREFIX)} {r['name']}, {fig.launches(r['launches'])}"
+        what = f"{r['name']}: {r['code'].removeprefix(nsight.PREFIX)}, {fig.launches(r['launches'])}"
         result.append((f"{what}, most time in {cut(str(r['kernel']), LONGEST_NAME)}", str(r["message"])))
     return result
 
