@@ -86,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
         return EXIT_OK
     except Exception as error:
         if _is_usage_error(error):
-            error.show()  # type: ignore[attr-defined]  click's UsageError, which typer vendors under different names
+            error.show()  # type: ignore[attr-defined]  # click's UsageError
             return EXIT_ERROR
         raise
     return status if isinstance(status, int) else EXIT_OK

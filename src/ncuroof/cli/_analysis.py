@@ -37,6 +37,11 @@ def analysed(files: Sequence[str], config: Config, options: LoadOptions, *, quie
             typer.echo(f"error: {printable(str(error))}", err=True)
         raise loaded.errors[-1]
     analysis = pipeline.analyze(loaded.dataset, config)
+    if len(files) == 1 and files[0] != inputs.STDIN:
+        from ncuroof.collect import export, sidecar
+
+        # `ncuroof collect` leaves the times of the program beside the report: time outside kernels is in no counter.
+        analysis = export.with_outside(analysis, sidecar.read_outside(Path(files[0])))
     if not quiet:
         tell(analysis.dataset.notes)
     for error in loaded.errors:

@@ -68,7 +68,7 @@ def reflow(text: str, width: int) -> str:
         content = line.strip()
         before, depth = depth, len(line) - len(line.lstrip())
         here = " " * min(depth, 4)
-        if not content or _ITEM.match(content) or here != indent or depth < before:
+        if not content or _ITEM.match(content) or here != indent or depth < before or _ends_item(paragraph, depth):
             flush()
         if not content:
             out.append("")
@@ -79,6 +79,11 @@ def reflow(text: str, width: int) -> str:
             flush()
     flush()
     return "\n".join(out) + "\n"
+
+
+def _ends_item(paragraph: list[str], depth: int) -> bool:
+    """Whether a line at ``depth`` follows an item without continuing it: continued lines stand deeper."""
+    return bool(paragraph) and _ITEM.match(paragraph[0]) is not None and depth <= 4
 
 
 def _record(r: Rule) -> dict[str, object]:
