@@ -87,7 +87,12 @@ UNITS = (
     ("inst/ns", "inst/s", 1e9),
 )
 # The same 1234.5 in three locales, beside a number that settles the format.
-LOCALES = {"C": ("1234.5", "0.25"), "en": ("1,234.5", "0.25"), "de": ("1.234,5", "0,25"), "fr": ("1\u202f234,5", "0,25")}
+LOCALES = {
+    "C": ("1234.5", "0.25"),
+    "en": ("1,234.5", "0.25"),
+    "de": ("1.234,5", "0,25"),
+    "fr": ("1\u202f234,5", "0,25"),
+}
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -128,6 +133,8 @@ def test_every_unit_of_the_corpus_is_in_the_table(corpus: Path) -> None:
         header = re.search(r'^"ID",.*"Metric Unit".*$', text, re.MULTILINE)
         if header:
             rows = csv.DictReader(io.StringIO(text[header.start() :]))
-            seen |= {row["Metric Unit"] for row in rows if row.get("Metric Name") and row.get("Metric Value") is not None}
+            seen |= {
+                row["Metric Unit"] for row in rows if row.get("Metric Name") and row.get("Metric Value") is not None
+            }
         seen |= set(re.findall(r"^\"?[\w.:]+__[\w.:]+ \[([^\]\n]+)\]", text, re.MULTILINE))
     assert seen - known == set()

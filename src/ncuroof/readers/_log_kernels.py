@@ -56,6 +56,7 @@ class LogKernels:
         self._section: str | None = None
         self._columns: list[tuple[int, int]] | None = None
         self._table_rows = 0
+        self._prefixed = False
         self._rule: dict[str, Any] | None = None
         self._rule_indent = 0
         self._in_nvtx = False
@@ -104,6 +105,7 @@ class LogKernels:
         self._rule = None
         self._in_nvtx = False
         columns = spans(line)
+        self._prefixed = not line.raw.lstrip().startswith("-")
         if len(columns) not in (3, 5):
             self._end_table()
         elif self._columns is None:
@@ -152,7 +154,7 @@ class LogKernels:
             return
         if self._columns is None or line.text.startswith(_HEADINGS):
             return
-        cells = split_row(line, self._columns)
+        cells = split_row(line, self._columns, prefixed=self._prefixed)
         if cells is None:
             return
         self._table_rows += 1

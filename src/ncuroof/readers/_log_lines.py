@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 
@@ -27,8 +28,10 @@ _NVTX_THREAD = re.compile(r"^NVTX Push/Pop Stack for Thread (?P<thread>\d+)")
 _NVTX_OTHER = re.compile(r"^NVTX Start/End Ranges")
 _NVTX_DOMAIN = re.compile(r"^<(?P<domain>[^<>]+)>$")
 _NVTX_RANGE = re.compile(r"^<\d+,\s?(?P<name>.*)>$")
-_ROW = re.compile(
-    r"^(?P<metric>\S(?:.*?\S)?)(?:\s{2,}(?P<unit>[^\s\d(][^\s]*))?\s{1,}(?P<value>(?:\(!\)\s)?\S+|no data)$"
+# A value: one word, or a number with blanks between its digits, or a spelling of "no value" with a blank.
+_VALUE = re.compile(r"^(?:\S+|\(!\) \S+|no data|[-+]?\d[\d \u00a0\u202f.,']*)$")
+_UNIT_LIKE = re.compile(
+    r"^(?:%|[A-Za-z]+/[A-Za-z]+|[KMGT]?byte|[num]?s(?:econd)?|[KMG]?hz|cycle|inst|block|thread|warp)$"
 )
 INTERESTING = re.compile(
     rb"\)\s?x\s?\(\d|, Context \d|Section:|Table Name\s*:|^[^\n]{0,12}\[\d+\] \S|, Invocations \d|^[^\n]{0,6}\s{2,}Device \d+",
@@ -96,48 +99,39 @@ def spans(line: Line) -> list[tuple[int, int]]:
     return [m.span() for m in re.finditer(r"-+", line.raw) if m.start() >= line.indent]
 
 
-def split_row(line: Line, columns: list[tuple[int, int]]) -> list[str] | None:
+def split_row(line: Line, columns: list[tuple[int, int]], *, prefixed: bool) -> list[str] | None:
     """The cells of a table row: name, unit, and one value or three; None if the line is no row of this table.
 
-    Columns are taken from the line of dashes. Where blanks were squeezed or added since, the row is taken apart by its
-    blanks.
+    Columns are taken from the line of dashes. Where blanks were squeezed since, the row is taken apart by its blanks.
+
+    Args:
+        line: the line.
+        columns: where the dashes lie.
+        prefixed: whether the line of dashes has a comment's or quote's mark before it, so that rows have it too.
     """
     raw = line.raw.expandtabs() if "\t" in line.raw else line.raw
-    gaps = [raw[a:b] for (_, a), (b, _) in zip(columns, columns[1:], strict=False)]
-    if (
-        len(raw.rstrip()) > columns[-2][1]
-        and not any(g.strip() for g in gaps)
-        and raw[: columns[0][0]].strip(" />#*0123456789:") == ""
-    ):
-        cells = [raw[columns[0][0] : columns[0][1]].strip()]
-        cells += [raw[a:b].strip() for a, b in columns[1:-1]]
-        last = raw[columns[-1][0] :].strip()
-        cells.append(
-            last
-            if len(last) <= columns[-1][1] - columns[-1][0] or last.startswith("(!)")
-            else last.split("  ")[0].strip()
-        )
-        if cells[0] and cells[-1]:
+    before = raw[: columns[0][0]].strip()
+    gaps = [raw[a:b] for (_, a), (b, _) in itertools.pairwise(columns)]
+    if not any(g.strip() for g in gaps) and (not before or prefixed):
+        cells = [raw[a:b].strip() for a, b in columns[:-1]] + [raw[columns[-1][0] :].strip()]
+        # Somebody's remark behind a value is not part of it.
+        cells[-1] = cells[-1] if _VALUE.match(cells[-1]) else re.split(r"\s{2,}", cells[-1])[0]
+        if cells[0] and not re.search(r"\s", cells[1]) and all(_VALUE.match(c) for c in cells[2:]):
             return cells
-    return _by_blanks(line.text, len(columns))
+    return _by_blanks(line.text if prefixed else raw.strip(), len(columns))
 
 
 def _by_blanks(text: str, count: int) -> list[str] | None:
-    if count == 3:
-        match = _ROW.match(text)
-        return [match["metric"], match["unit"] or "", match["value"]] if match else None
-    words = text.split()
-    if len(words) < 4:
+    cells = re.split(r"\s{2,}", text)
+    if cells[-1] not in ("no data",) and " " in cells[-1] and not cells[-1].startswith("(!)"):
+        cells[-1:] = cells[-1].split()
+    values = cells[len(cells) - (count - 2) :]
+    head = cells[: len(cells) - (count - 2)]
+    if len(head) not in (1, 2) or len(values) != count - 2 or not all(_VALUE.match(v) for v in values):
         return None
-    values = words[-3:]
-    if not all(re.match(r"^[-+]?[\d.,]+(?:[eE][-+]?\d+)?$|^n/a$|^nan$|^inf$|^no$|^data$", v) for v in values):
-        return None
-    head = re.split(
-        r"\s{2,}", text[: text.rindex(values[0], 0, len(text) - len(values[1]) - len(values[2]) - 1)].strip()
-    )
-    if len(head) > 1 and not head[-1].count(" "):
-        return [" ".join(head[:-1]), head[-1], *values]
-    return [" ".join(head), "", *values]
+    if len(head) == 1 and head[0].count(" ") and _UNIT_LIKE.match(head[0].rsplit(" ", 1)[1]):
+        head = head[0].rsplit(" ", 1)
+    return [head[0], head[1] if len(head) > 1 else "", *values]
 
 
 def speedup(text: str) -> tuple[str | None, str | None, str]:
