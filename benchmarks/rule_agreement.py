@@ -78,7 +78,7 @@ _plain32, _plain64 = (
 )
 _excess = C("l2_sectors_global_excess") / C("l2_sectors_global")
 _passes = C("shared_wavefronts_ld") + C("shared_wavefronts_st")
-_conflicts = pl.when(_passes > 0).then((C("bank_conflicts_ld") + C("bank_conflicts_st")) / _passes).otherwise(0.0)
+_conflicts = pl.when(_passes == 0).then(0.0).otherwise((C("bank_conflicts_ld") + C("bank_conflicts_st")) / _passes)
 _shared_excess = C("shared_wavefronts") - C("shared_wavefronts_ideal")
 _active = pl.min_horizontal("threads_per_inst", "threads_pred_on_per_inst")
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.rules.frames import hits, run
 from tests.rules.kernels import IDLE
 
 L1 = IDLE | {"memory_pct": 90.0, "l1_pct": 88.0, "l2_pct": 15.0, "sm_pct": 50.0}
 
 
-def test_fires_down_to_the_next_busiest():
-    # L2 at 15 % comes next: 100 x (1 - 15/90).
+def test_fires_without_a_time_at_stake():
     (found,) = run("M008", L1).findings.to_dicts()
-    assert found["time_at_stake_s"] == pytest.approx(83.3e-6, rel=1e-3)
+    assert found["time_at_stake_s"] is None
     assert "L1 and shared memory are 88 % busy, L2 15 %, DRAM 10 %" in found["message"]
 
 

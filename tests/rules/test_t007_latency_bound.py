@@ -36,6 +36,14 @@ def test_a_dominating_stall_is_left_to_t008():
     assert hits("T007", stalled | {"stall_long_scoreboard": 6.0}) == [0]  # 30 % is not more than 30 %
 
 
+def test_a_last_wave_that_explains_it_is_left_to_t003():
+    # 1.2 waves of 2: without the tail of 40 % the busiest unit would be at 37 / 0.6 = 62 %.
+    assert hits("T007", IDLE | {"waves": 1.2, "sm_pct": 37.0}) == []
+    # At 30 % it would be 50 %: 100 µs less 40 of the tail less 50 on the way to 60 %.
+    (found,) = run("T007", IDLE | {"waves": 1.2}).findings.to_dicts()
+    assert found["time_at_stake_s"] == pytest.approx(10e-6)
+
+
 def test_where_only_the_roof_is_known_it_is_a_note():
     # The cause may as well be a kernel that is wrong for the size.
     (found,) = run("T007", IDLE | {"sm_pct": None, "memory_pct": None}).findings.to_dicts()

@@ -8,8 +8,9 @@ Why it matters
     memory too often, a few bytes at a time. A matrix product without register tiles is the usual case.
 
 How it decides
-    Memory throughput is at least 60 % of peak, L1 is what makes it so, and both L2 and DRAM are below 40 %. The time at
-    stake leads down to the next busiest of L2, DRAM and the roof of the arithmetic; it is an upper bound.
+    Memory throughput is at least 60 % of peak, L1 is what makes it so, and both L2 and DRAM are below 40 %. How much of
+    the traffic tiling would save cannot be seen from counters, so no time is at stake; bank conflicts (M003) and
+    uncoalesced accesses (M001), which can be counted, are found on their own and come first.
 
 What to do
     Keep more results per thread (register tiles), so that each value fetched is used several times; fetch 16 bytes at a
@@ -54,24 +55,18 @@ ADVICE = (
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels limited by L1; see the module's documentation."""
     dram = pl.coalesce("memory_roof_pct", "dram_pct")
-    hit = (
-        kernels.with_columns(_dram_pct=dram)
-        .filter(
-            pl.col("_matters")
-            & (pl.col("verdict") == roofline.MEMORY)
-            & (pl.col("memory_pct") >= limits["busy_pct"])
-            & (pl.col("l1_pct") >= pl.col("memory_pct") - limits["margin_pct"])
-            & (pl.max_horizontal("l2_pct", "_dram_pct") < limits["idle_pct"])
-        )
-        .with_columns(_next=pl.max_horizontal("l2_pct", "_dram_pct", "compute_roof_pct"))
-        .with_columns(_stake=pl.col("duration_s") * (1 - pl.col("_next") / pl.col("memory_pct")).clip(lower_bound=0.0))
+    hit = kernels.with_columns(_dram_pct=dram).filter(
+        pl.col("_matters")
+        & (pl.col("verdict") == roofline.MEMORY)
+        & (pl.col("memory_pct") >= limits["busy_pct"])
+        & (pl.col("l1_pct") >= pl.col("memory_pct") - limits["margin_pct"])
+        & (pl.max_horizontal("l2_pct", "_dram_pct") < limits["idle_pct"])
     )
     return findings(
         hit,
         message=_message,
         advice=ADVICE,
-        stake="_stake",
-        confidence="low",
+        confidence="medium",
         evidence=[
             Evidence("memory_pct", "%", limits["busy_pct"]),
             Evidence("l1_pct", "%"),

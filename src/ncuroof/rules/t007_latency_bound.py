@@ -11,7 +11,8 @@ How it decides
     The placement's verdict is latency-bound, every SM has work, the kernel is much longer than a launch, and it owns at
     least 1 % of the report's time. Where only the roof is known and not how busy the units were, the cause may as well
     be a kernel that is wrong for the size: then it is a note. Where warp states were counted and one of them dominates,
-    T008 names it instead; grids with fewer blocks than SMs are T002. Two kernels in three of public reports are under
+    T008 names it instead; grids with fewer blocks than SMs are T002, and a last wave that accounts for what is missing
+    to 60 % is T003. Two kernels in three of public reports are under
     60 % on both sides, which is why the share of time counts.
 
 What to do
@@ -53,15 +54,18 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels that wait for latency; see the module's documentation."""
     named = ((_stalls.largest() > limits["stall"]) & (pl.col("issue_active") < limits["issue"])).fill_null(value=False)
     filled = (pl.col("grid_blocks") >= pl.col("_sms")).fill_null(value=True)
+    # Without its last wave the kernel would be shorter and its units busier.
+    explained = (pl.col("_used_pct") >= roofline.HIGH_PCT * (1 - pl.col("_tail_loss"))).fill_null(value=False)
     hit = kernels.filter(
         (pl.col("verdict") == roofline.LATENCY)
         & pl.col("_matters")
         & (pl.col("duration_s") >= limits["floors"] * pl.col("_floor_s"))
         & filled
         & ~named
+        & ~explained
     ).with_columns(
         # Nothing is known to bind below 60 % of a roof, so that is as far as hiding latency can be trusted to lead.
-        _stake=pl.col("duration_s") * (1 - pl.col("_used_pct") / roofline.HIGH_PCT).clip(lower_bound=0.0),
+        _stake=pl.col("duration_s") * (1 - pl.col("_tail_loss") - pl.col("_used_pct") / roofline.HIGH_PCT),
     )
     return findings(
         hit,
