@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.readers.text_helpers import read_text
 
 from ncuroof.errors import NothingMeasuredError
 from ncuroof.testing.text_forms import nsys_summary
-
-from tests.readers.text_helpers import read_text
 
 COPY = """\
 \ufeffID,0,1
@@ -128,4 +127,4 @@ def test_nsys_trace_has_a_row_for_each_launch() -> None:
 
 def test_nsys_tables_without_kernels() -> None:
     with pytest.raises(NothingMeasuredError, match="something else than kernels"):
-        read_text(PRINTED.split(" ** CUDA GPU")[0])
+        read_text(PRINTED.split(" ** CUDA GPU", maxsplit=1)[0])

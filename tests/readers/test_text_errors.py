@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.readers.text_helpers import read_bytes, read_text
 
 from ncuroof.errors import EXIT_ERROR, InputError, NothingMeasuredError, UnrecognisedError
-
-from tests.readers.text_helpers import read_bytes, read_text
 
 PROF = "==PROF== Connected to process 20167 (/root/a.out)\n"
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 import polars as pl
 import pytest
+from tests.readers.text_helpers import Read, read_text
 
 from ncuroof.errors import UsageError
 from ncuroof.readers import _numbers
 from ncuroof.readers._numbers import NumberFormat, decide_from, to_float
 from ncuroof.testing.text_forms import LONG, SECTION, csv_text
-
-from tests.readers.text_helpers import Read, read_text
 
 
 @pytest.fixture(autouse=True)

@@ -7,12 +7,11 @@ import string
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
+from tests.readers.text_helpers import Read, read_bytes, read_text
 
 from ncuroof.errors import InputError
 from ncuroof.testing import text_forms as forms
 from ncuroof.testing.text_forms import Kernel, Style, Value
-
-from tests.readers.text_helpers import Read, read_bytes, read_text
 
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 FEW = settings(max_examples=40, deadline=None, phases=PHASES, suppress_health_check=[HealthCheck.too_slow])

@@ -8,11 +8,10 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.readers.text_helpers import read_text
 
 from ncuroof.readers._units import base_unit, counts_whole
 from ncuroof.testing.text_forms import LONG, SECTION, csv_text
-
-from tests.readers.text_helpers import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from ncuroof.readers._csv_parse import parse_lines
 from ncuroof.readers._display_names import is_metric_name, metric_name
 from ncuroof.readers._melt import Melter
 from ncuroof.readers._reading import GPU_NAME, Reading, launches, metric_rows
-from ncuroof.readers._units import base_unit, counts_whole
+from ncuroof.readers._units import base_unit, counts_whole, unit_of
 from ncuroof.tables import METRICS, NSIGHT_RULES, empty
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class WideTable:
                 if known is None:
                     self.reading.unknown[title] = self.reading.unknown.get(title, 0) + texts.height
             if want is None or name in want or name == GPU_NAME:
-                base, factor = base_unit(unit)
+                base, factor = unit_of(name, unit)
                 columns.append((column, name, base, factor))
         columns = _last_of_each(columns)
         self._columns = [c for c, _, _, _ in columns]

@@ -9,7 +9,7 @@ import polars as pl
 from ncuroof.readers import _numbers
 from ncuroof.readers._display_names import is_metric_name, metric_name
 from ncuroof.readers._reading import GPU_NAME, Reading, metric_rows, stack
-from ncuroof.readers._units import base_unit, counts_whole
+from ncuroof.readers._units import base_unit, counts_whole, unit_of
 from ncuroof.tables import METRICS, empty
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ class MetricValues:
 
     def _name(self, row: dict[str, Any]) -> tuple[str, str | None, float, bool]:
         """Metric name, base unit, factor, and whether the metric was given by its own name."""
-        base, factor = base_unit(row.get("unit"))
         printed = row["metric"].strip()
+        base, factor = unit_of(printed, row.get("unit"))
         if is_metric_name(printed):
             return printed, base, factor, True
         # With --print-metric-name label-name the name follows the label.

@@ -119,6 +119,14 @@ def _simple(text: str) -> tuple[str, float] | None:
     return None
 
 
+def unit_of(metric: str, printed: str | None) -> tuple[str | None, float]:
+    """As :func:`base_unit`, for a metric: the clock rates among the device attributes count in kHz, in reports too."""
+    base, factor = base_unit(printed)
+    if base == "hz" and metric.startswith("device__attribute_"):
+        return "khz", factor / 1e3
+    return base, factor
+
+
 WHOLE = frozenset({"byte", "inst", "sector", "request", "thread", "block", "warp", "wavefront"})
 """Units that count whole things."""
 
