@@ -1,4 +1,4 @@
-"""What ncuroof gets out of each text file of a corpus: format, kernels, metrics, verdict of analyze, or the reason for nothing.
+"""What ncuroof gets out of each text file of a corpus: format, kernels, metrics, verdicts, or the reason for nothing.
 
     python benchmarks/corpus_text.py [FOLDER]
 

@@ -54,7 +54,8 @@ def test_transposed_copy(delimiter: str) -> None:
 
 def test_copy_of_the_summary_page() -> None:
     text = (
-        "ID,Function Name,Demangled Name,Duration [us],Compute Throughput [%],Memory Throughput [%],# Registers [register/thread],"
+        "ID,Function Name,Demangled Name,Duration [us],Compute Throughput [%],Memory Throughput [%],# Registers "
+        "[register/thread],"
         'Grid Size,Block Size [block]\n0,gemm,gemm(int),296.74,72.88,63.69,40,"4096, 8, 1","32, 1, 1"\n'
     )
     read = read_text(text)
@@ -96,9 +97,9 @@ Processing [report.sqlite] with [/opt/nvidia/reports/cuda_api_sum.py]...
 """
 
 TRACE = """\
-Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name
-100,2500,1,,,,,,,,,,1.5,600,Pageable,Device,NVIDIA H100 (0),1,7,[CUDA memcpy HtoD]
-3000,4096,2,8,2,1,128,1,1,32,0,0,,,,,NVIDIA H100 (0),1,7,"k(int, int)"
+Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,Bytes (MB),SrcMemKd,Device,Ctx,Strm,Name
+100,2500,1,,,,,,,,1.5,Pageable,NVIDIA H100 (0),1,7,[CUDA memcpy HtoD]
+3000,4096,2,8,2,1,128,1,1,32,,,NVIDIA H100 (0),1,7,"k(int, int)"
 """
 
 

@@ -156,7 +156,8 @@ def test_a_report_and_its_export_give_the_same_kernels(corpus: Path, tmp_path: P
         ):
             continue
         source = f"{column}_source"
-        # A report also holds values per instruction type, which no export prints: such quantities come from elsewhere then.
+        # A report also holds values per instruction type, which no export prints: such quantities come from elsewhere
+        # then.
         ways = [(k[source].to_list() if source in k.columns else [""] * k.height) for k in (one, other)]
         for mine, theirs, way, other_way in zip(one[column].to_list(), other[column].to_list(), *ways, strict=True):
             if mine is None or way != other_way:

@@ -11,8 +11,8 @@ PROF = "==PROF== Connected to process 20167 (/root/a.out)\n"
 
 CASES = {
     "permission": (
-        PROF
-        + "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the "
+        PROF + "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance "
+        "Counters on the "
         "target device 0.\n==PROF== Disconnected from process 20167\n==WARNING== No kernels were profiled.\n",
         ["permission", "ERR_NVGPUCTRPERM"],
         ["NVreg_RestrictProfilingToAdminUsers=0", "--cap-add=SYS_ADMIN", "cloud provider"],
@@ -23,8 +23,10 @@ CASES = {
         ["--target-processes all"],
     ),
     "option": (
-        "==ERROR== Option '--section .*SpeedOfLight.*' did not match any section.\n"
-        "==ERROR== Use --list-sections to see the list of available sections.\n",
+        (
+            "==ERROR== Option '--section .*SpeedOfLight.*' did not match any section.\n"
+            "==ERROR== Use --list-sections to see the list of available sections.\n"
+        ),
         ["did not accept an option"],
         ["--list-sections"],
     ),
@@ -40,16 +42,17 @@ CASES = {
         ["newer ncu"],
     ),
     "driver resource": (
-        PROF
-        + "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other tool (like DCGM) is "
+        PROF + "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other tool (like "
+        "DCGM) is "
         "concurrently collecting profiling data. \n",
         ["in use by somebody else"],
         ["dcgmi profiling --pause"],
     ),
     "library": (
-        PROF
-        + "==ERROR== An error was reported by the counter measurement library:\n==ERROR== Failed to initialize the profiler: "
-        "LibraryNotLoaded. Check that a compatible driver library is loaded.\n==ERROR== The application returned an error code (9).\n",
+        PROF + "==ERROR== An error was reported by the counter measurement library:\n==ERROR== Failed to initialize "
+        "the profiler: "
+        "LibraryNotLoaded. Check that a compatible driver library is loaded.\n==ERROR== The application returned "
+        "an error code (9).\n",
         ["could not load its counter library"],
         ["NVIDIA_DRIVER_CAPABILITIES"],
     ),

@@ -16,7 +16,8 @@ from ncuroof.testing.text_forms import LONG, SECTION, csv_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Printed unit, base unit, what one printed unit is in base units. ncu scales by powers of 1000: a configuration of 32768
+# Printed unit, base unit, what one printed unit is in base units. ncu scales by powers of 1000: a configuration of
+# 32768
 # byte is printed as 32.77 Kbyte. Times are in ns; rates per second; "cycle/nsecond" is how older versions print Ghz.
 UNITS = (
     ("%", "%", 1),

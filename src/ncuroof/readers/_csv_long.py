@@ -1,4 +1,4 @@
-"""Long tables of ncu (``--csv`` with the details page or ``--metrics``): one row per kernel and metric, each with its unit."""
+"""Long tables of ncu (``--csv``, details page or ``--metrics``): one row per kernel and metric, each with its unit."""
 
 from __future__ import annotations
 
@@ -11,17 +11,9 @@ from ncuroof.model import Chunk
 from ncuroof.readers import _numbers
 from ncuroof.readers._csv_header import Header
 from ncuroof.readers._csv_parse import parse_lines
+from ncuroof.readers._launch_rows import launches
 from ncuroof.readers._metric_values import EXTREMES, MetricValues
-from ncuroof.readers._reading import (
-    GPU_NAME,
-    INVOCATIONS,
-    MESSAGE_TYPES,
-    Reading,
-    launches,
-    metric_rows,
-    rule_rows,
-    stack,
-)
+from ncuroof.readers._reading import GPU_NAME, INVOCATIONS, MESSAGE_TYPES, Reading, metric_rows, rule_rows, stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +97,8 @@ class LongTable:
         what = [k for k in ("section", "item", "metric", "rule", "rule_text") if k in frame.columns]
         if "id" in self._key and not repeated.any():
             return runs, starts
-        # The same key in several runs: either rows in another order, or several launches that cannot be told apart by it.
+        # The same key in several runs: either rows in another order, or several launches that cannot be told apart by
+        # it.
         # A metric that comes again begins another launch.
         turn = frame.select(pl.int_range(pl.len()).over([*self._key, *what]).alias("turn")).to_series()
         if "id" in self._key and turn.max():
@@ -174,7 +167,8 @@ class LongTable:
         """How many launches each row of a summary stands for."""
         self.reading.note(
             "summary",
-            "the file is a summary (--print-summary): each row stands for all launches of a kernel with the same grid and "
+            "the file is a summary (--print-summary): each row stands for all launches of a kernel with the same "
+            "grid and "
             f"block; values are averages, ':min' and ':max' the extremes, {INVOCATIONS} the number of launches.",
         )
         counts = who.get("invocations")

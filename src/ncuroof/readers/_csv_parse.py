@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -21,6 +21,7 @@ def parse(
     header: Header,
     columns: Iterable[int],
     types: Mapping[int, pl.DataType] | None = None,
+    *,
     row_index: str | None = None,
     nulls: Sequence[str] = (),
 ) -> pl.DataFrame:
@@ -55,7 +56,13 @@ def parse(
 
 
 def parse_lines(
-    records: bytes, header: Header, columns: Iterable[int], types: Mapping[int, pl.DataType] | None = None, **how: Any
+    records: bytes,
+    header: Header,
+    columns: Iterable[int],
+    types: Mapping[int, pl.DataType] | None = None,
+    *,
+    row_index: str | None = None,
+    nulls: Sequence[str] = (),
 ) -> tuple[bytes, pl.DataFrame]:
     """As :func:`parse`, for records that may be malformed: rows are lines, also where quotes are misplaced.
 
@@ -68,7 +75,7 @@ def parse_lines(
     columns = list(columns)
     lines = records.count(b"\n") + (not records.endswith(b"\n"))
     try:
-        frame = parse(records, header, columns, types, **how)
+        frame = parse(records, header, columns, types, row_index=row_index, nulls=nulls)
     except pl.exceptions.PolarsError:
         if types:
             raise
@@ -76,7 +83,7 @@ def parse_lines(
         if frame.height == lines:
             return records, frame
     records = _rewritten(records, header)
-    return records, parse(records, header, columns, types, **how)
+    return records, parse(records, header, columns, types, row_index=row_index, nulls=nulls)
 
 
 def _rewritten(records: bytes, header: Header) -> bytes:

@@ -18,7 +18,7 @@ _SAID = {
 
 
 def first_header(head: bytes) -> Header | None:
-    """The first header row in the beginning of a file; one that is longer than the beginning counts with what is there."""
+    """The first header row in the beginning of a file; one that is longer than it counts with what is there."""
     text = head_text(head)
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""Wide tables of ncu (``--csv --page raw``): one row per kernel, one column per metric, units in the row below the titles."""
+"""Wide tables of ncu (``--csv --page raw``): a row per kernel, a column per metric, units below the titles."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from ncuroof.readers import _numbers
 from ncuroof.readers._csv_header import Header, split_record
 from ncuroof.readers._csv_parse import parse_lines
 from ncuroof.readers._display_names import is_metric_name, metric_name
+from ncuroof.readers._launch_rows import launches
 from ncuroof.readers._melt import Melter
-from ncuroof.readers._reading import GPU_NAME, Reading, launches, metric_rows
+from ncuroof.readers._reading import GPU_NAME, Reading, metric_rows
 from ncuroof.readers._units import base_unit, counts_whole, unit_of
 from ncuroof.tables import METRICS, NSIGHT_RULES, empty
 

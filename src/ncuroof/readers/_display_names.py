@@ -1,4 +1,4 @@
-"""Maps the display names of ncu's details page ("DRAM Throughput") to metric names, by the table in ``_display_names.csv``.
+"""Maps display names of ncu's details page ("DRAM Throughput") to metric names, by the table in ``_display_names.csv``.
 
 The table's rows were read off the section definitions that reports carry: section, item of its body (empty for any),
 label, unit (empty for any, ``-`` for none), compute capabilities [cc_from, cc_below) and metric. A label that means
@@ -68,7 +68,7 @@ def section_ids() -> dict[str, str]:
 
 
 def is_metric_name(name: str) -> bool:
-    """Whether a name is a metric's own, not a label: no blank, and the double underscore or the dots of metric names."""
+    """Whether a name is a metric's own, not a label: no blank, and the underscores or dots of metric names."""
     return bool(_METRIC_NAME.match(name)) and ("__" in name or "." in name or "_" in name)
 
 

@@ -44,22 +44,27 @@ CAUSES: tuple[Cause, ...] = (
         "permission",
         r"ERR_NVGPUCTRPERM|does not have permission to access NVIDIA GPU Performance Counters",
         "the user had no permission to read the GPU's performance counters (ERR_NVGPUCTRPERM)",
-        "Allow it on the host (driver option NVreg_RestrictProfilingToAdminUsers=0, or run ncu as administrator), start a "
-        "container with --cap-add=SYS_ADMIN, or ask the cloud provider: many forbid it by policy, and no image can change that.",
+        "Allow it on the host (driver option NVreg_RestrictProfilingToAdminUsers=0, or run ncu as "
+        "administrator), start a "
+        "container with --cap-add=SYS_ADMIN, or ask the cloud provider: many forbid it by policy, and no image "
+        "can change that.",
         anywhere=True,
         remark=True,
     ),
     Cause(
         "option",
-        r"unrecogni[sz]ed option|unknown option|did not match any section|did not match any set\b|invalid (?:value|argument)"
-        r"|the argument .{0,80} is invalid|option '.{0,120}' (?:is|cannot|requires|did)|ambiguous option|Failed to find (?:metric|section|set)"
+        r"unrecogni[sz]ed option|unknown option|did not match any section|did not match any set\b"
+        r"|invalid (?:value|argument)"
+        r"|the argument .{0,80} is invalid|option '.{0,120}' (?:is|cannot|requires|did)|ambiguous option"
+        r"|Failed to find (?:metric|section|set)"
         r"|too many positional|the required argument",
         "ncu did not accept an option of its command line",
         "Correct the option (see ncu --help, --list-sections, --list-sets, --query-metrics) and profile again.",
     ),
     Cause(
         "metric",
-        r"Failed to find metric|metric .{0,160} (?:not found|not supported|is not available)|No metrics to collect found",
+        r"Failed to find metric|metric .{0,160} (?:not found|not supported|is not available)"
+        r"|No metrics to collect found",
         "ncu does not know a metric that was asked for on this GPU",
         "Check the names with ncu --query-metrics on that machine, or let `ncuroof collect` choose them.",
         remark=True,
@@ -94,7 +99,8 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "cannot-launch",
-        r"Failed to (?:launch|start) (?:the )?(?:application|target|process)|could not find (?:the )?(?:executable|application)|"
+        r"Failed to (?:launch|start) (?:the )?(?:application|target|process)"
+        r"|could not find (?:the )?(?:executable|application)|"
         r"'[^'\n]{1,200}' (?:does not exist|is not (?:an )?executable)|Failed to find executable|Unable to launch|"
         r"target application .{0,40}not found",
         "ncu could not start the program",
@@ -109,7 +115,8 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "out-of-memory",
-        r"Failed to (?:save|restore|back up) (?:device )?memory|out of memory .{0,40}(?:save|restore|replay)|ReplayFailed",
+        r"Failed to (?:save|restore|back up) (?:device )?memory|out of memory .{0,40}(?:save|restore|replay)"
+        r"|ReplayFailed",
         "ncu could not save and restore the GPU memory for its replay passes",
         "Use --replay-mode application, or fewer metrics so that one pass suffices.",
         remark=True,
@@ -125,7 +132,8 @@ CAUSES: tuple[Cause, ...] = (
         "driver-error",
         r"An error was reported by the driver",
         "the driver reported an error while profiling",
-        "Check that the program runs without the profiler (compute-sanitizer helps) and that the driver is not older than ncu.",
+        "Check that the program runs without the profiler (compute-sanitizer helps) and that the driver is not "
+        "older than ncu.",
         weak=True,
     ),
     Cause(
@@ -138,9 +146,11 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         "no-kernels",
         r"No kernels were profiled|No kernels were found|no kernel launches",
-        "no kernel was profiled: the program launched none that the filters let through, launched them in a child process, "
+        "no kernel was profiled: the program launched none that the filters let through, launched them in a "
+        "child process, "
         "or did not run on the GPU",
-        "Check the kernel filters (-k, -c, -s, --nvtx-include) and --profile-from-start, and add --target-processes all where "
+        "Check the kernel filters (-k, -c, -s, --nvtx-include) and --profile-from-start, and add "
+        "--target-processes all where "
         "the program starts others.",
         weak=True,
     ),
@@ -162,14 +172,15 @@ def explain(name: str, facts: LogFacts, taken_for: str = "") -> NothingMeasuredE
         written = ", ".join(facts.wrote[:3]) + (" ..." if len(facts.wrote) > 3 else "")
         return NothingMeasuredError(
             name,
-            f"a log of ncu without results: they were written to {'a report' if len(facts.wrote) == 1 else 'reports'} ({written})",
+            f"a log of ncu without results: they were written to "
+            f"{'a report' if len(facts.wrote) == 1 else 'reports'} ({written})",
             "Analyze the report instead.",
         )
     if chosen:
         causes = list(dict.fromkeys(c.cause for c in chosen[:2]))
         if not strong and len(facts.causes) > 1:
             # Of several weak ones the program's own failure comes first, what follows from it last.
-            chosen = sorted(facts.causes, key=lambda c: CAUSES.index(c))
+            chosen = sorted(facts.causes, key=CAUSES.index)
             causes = [chosen[0].cause]
             consequence = ", and no kernel was profiled" if any(c.code == "no-kernels" for c in chosen[1:]) else ""
         return NothingMeasuredError(name, f"no measured kernel: {'; '.join(causes)}{consequence}", chosen[0].remedy)
@@ -189,7 +200,8 @@ def explain(name: str, facts: LogFacts, taken_for: str = "") -> NothingMeasuredE
         return NothingMeasuredError(
             name,
             "a log of ncu that ends after it connected to the program, before any kernel was profiled",
-            "Let the program finish; if it starts others or filters are set, check --target-processes all and the filters.",
+            "Let the program finish; if it starts others or filters are set, check --target-processes all and "
+            "the filters.",
         )
     return NothingMeasuredError(
         name,

@@ -23,8 +23,8 @@ def is_mangled(name: str) -> bool:
 def function_name(name: str) -> str:
     """The function's name alone: no return type, scope, template arguments or parameters.
 
-    ``void at::native::reduce_kernel<512, 1>(T3)`` gives ``reduce_kernel``. A name that cannot be taken apart is returned
-    as it is.
+    ``void at::native::reduce_kernel<512, 1>(T3)`` gives ``reduce_kernel``. A name that cannot be taken apart is
+    returned as it is.
     """
     if is_mangled(name):
         return _from_mangled(name) or name

@@ -1,4 +1,4 @@
-"""Reads what ncu says about itself between the tables: ``==PROF==``, ``==WARNING==``, ``==ERROR==`` lines, command lines."""
+"""Reads what ncu says about itself between the tables: ``==PROF==`` and ``==ERROR==`` lines, command lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _OLD_MARK = re.compile(rb"^==\d+==[^\n]*", re.MULTILINE)
 _COMMAND = re.compile(rb"(?:^|[\s/$>#+;&|\"'])(?:ncu|nv-nsight-cu-cli)(?:\.exe)?\s+(-[^\n]*)", re.MULTILINE)
 _WROTE = re.compile(r"==PROF==\s*(?:Creating r|R)eport(?: file)?:?\s+\"?(?P<path>[^\"\n]+?)\"?\s*$")
 _VERSION = re.compile(
-    rb"(?:[Nn]sight[ _-]?[Cc]ompute[/\\\\ _-]v?|Command Line Profiler\s+(?:[^\n]*\n){0,2}?Version )(\d{4}\.\d+\.\d+(?:\.\d+)?)"
+    rb"(?:[Nn]sight[ _-]?[Cc]ompute[/\\\\ _-]v?"
+    rb"|Command Line Profiler\s+(?:[^\n]*\n){0,2}?Version )(\d{4}\.\d+\.\d+(?:\.\d+)?)"
 )
 _PROFILING = re.compile(r'==PROF==\s*(?:\d+:\s*)?Profiling "')
 _CONNECTED = re.compile(r"==PROF==\s*Connected to process")

@@ -10,18 +10,10 @@ import polars as pl
 from ncuroof.model import Chunk
 from ncuroof.readers import _numbers
 from ncuroof.readers._display_names import section_ids
+from ncuroof.readers._launch_rows import launches
 from ncuroof.readers._log_lines import Line, nvtx_part, spans, speedup, split_row
 from ncuroof.readers._metric_values import MetricValues
-from ncuroof.readers._reading import (
-    GPU_NAME,
-    INVOCATIONS,
-    MESSAGE_TYPES,
-    Reading,
-    launches,
-    metric_rows,
-    rule_rows,
-    stack,
-)
+from ncuroof.readers._reading import GPU_NAME, INVOCATIONS, MESSAGE_TYPES, Reading, metric_rows, rule_rows, stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -241,8 +233,10 @@ class LogKernels:
             return metric_rows(self.reading, pl.DataFrame(schema={"result_index": pl.UInt32, "metric": pl.Categorical}))
         self.reading.note(
             "summary",
-            "the file holds summaries (--print-summary): each of their rows stands for all launches of a kernel with the "
-            f"same grid and block; values are averages, ':min' and ':max' the extremes, {INVOCATIONS} the number of launches.",
+            "the file holds summaries (--print-summary): each of their rows stands for all launches of a kernel "
+            "with the "
+            f"same grid and block; values are averages, ':min' and ':max' the extremes, {INVOCATIONS} the number "
+            f"of launches.",
         )
         values, _ = _numbers.to_float(pl.Series([v.strip() for _, v in given]), self.values.format)
         frame = pl.DataFrame(

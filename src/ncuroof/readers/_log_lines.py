@@ -1,4 +1,4 @@
-"""Recognises the lines of ncu's text output: kernels, sections, tables, rule messages. Knows nothing of what they mean."""
+"""Recognises lines of ncu's text output: kernels, sections, tables, rule messages. Knows nothing of their meaning."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ _RULE = re.compile(r"^(?P<kind>OPT|WRN|INF|ERR|OK)(?:\s{2,}(?P<text>\S.*)?)?$")
 _SPEEDUP = re.compile(
     r"^(?:Est\.|Estimated) (?:(?P<type>Local|Global) )?Speedup: (?P<percent>[\d.,]+)\s?%\s*(?P<rest>.*)$", re.IGNORECASE
 )
-_NVTX_THREAD = re.compile(r"^NVTX Push/Pop Stack for Thread (?P<thread>\d+)")
-_NVTX_OTHER = re.compile(r"^NVTX Start/End Ranges")
+_NVTX = re.compile(r"^NVTX (?:Push/Pop Stack for Thread (?P<thread>\d+)|Start/End Ranges)")
 _NVTX_DOMAIN = re.compile(r"^<(?P<domain>[^<>]+)>$")
 _NVTX_RANGE = re.compile(r"^<\d+,\s?(?P<name>.*)>$")
 # A value: one word, or a number with blanks between its digits, or a spelling of "no value" with a blank.
@@ -33,8 +32,10 @@ _VALUE = re.compile(r"^(?:\S+|\(!\) \S+|no data|[-+]?\d[\d \u00a0\u202f.,']*)$")
 _UNIT_LIKE = re.compile(
     r"^(?:%|[A-Za-z]+/[A-Za-z]+|[KMGT]?byte|[num]?s(?:econd)?|[KMG]?hz|cycle|inst|block|thread|warp)$"
 )
+_SIMPLE = (("section", _SECTION), ("rule", _RULE), ("process", _PROCESS), ("device", _DEVICE), ("nvtx", _NVTX))
 INTERESTING = re.compile(
-    rb"\)\s?x\s?\(\d|, Context \d|Section:|Table Name\s*:|^[^\n]{0,12}\[\d+\] \S|, Invocations \d|^[^\n]{0,6}\s{2,}Device \d+",
+    rb"\)\s?x\s?\(\d|, Context \d|Section:|Table Name\s*:|^[^\n]{0,12}\[\d+\] \S|, Invocations \d"
+    rb"|^[^\n]{0,6}\s{2,}Device \d+",
     re.MULTILINE,
 )
 """Finds lines that can begin something; blocks without any hold only other programs' output."""
@@ -70,12 +71,8 @@ def classify(raw: str) -> Line:
 
 
 def _classify(text: str) -> tuple[str, dict[str, str | None]]:
-    if not text:
-        return "blank", {}
-    if text.startswith("=="):
-        return "mark", {}
-    if text[0] == "-" and _DASHES.match(text):
-        return "dashes", {}
+    if not text or text.startswith("==") or _DASHES.match(text):
+        return ("blank" if not text else "mark" if text[0] == "=" else "dashes"), {}
     if (")x(" in text or ") x (" in text or ", Context " in text or ", Invocations " in text) and (
         match := _KERNEL.match(text)
     ):
@@ -84,13 +81,9 @@ def _classify(text: str) -> tuple[str, dict[str, str | None]]:
         dated = parts["date"] is not None and parts["context"] is not None
         if sized or dated or (parts["context"] is not None and parts["stream"] is not None):
             return "kernel", parts
-    for kind, pattern in (("section", _SECTION), ("rule", _RULE), ("process", _PROCESS), ("device", _DEVICE)):
+    for kind, pattern in _SIMPLE:
         if match := pattern.match(text):
             return kind, match.groupdict()
-    if text.startswith("NVTX") and (match := _NVTX_THREAD.match(text)):
-        return "nvtx", match.groupdict()
-    if text.startswith("NVTX") and _NVTX_OTHER.match(text):
-        return "nvtx", {"thread": None}
     return "text", {}
 
 
@@ -123,7 +116,7 @@ def split_row(line: Line, columns: list[tuple[int, int]], *, prefixed: bool) -> 
 
 def _by_blanks(text: str, count: int) -> list[str] | None:
     cells = re.split(r"\s{2,}", text)
-    if cells[-1] not in ("no data",) and " " in cells[-1] and not cells[-1].startswith("(!)"):
+    if cells[-1] != "no data" and " " in cells[-1] and not cells[-1].startswith("(!)"):
         cells[-1:] = cells[-1].split()
     values = cells[len(cells) - (count - 2) :]
     head = cells[: len(cells) - (count - 2)]

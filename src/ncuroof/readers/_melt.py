@@ -41,8 +41,8 @@ class Melter:
             form: how texts write numbers.
 
         Returns:
-            ``result_index``, ``metric``, ``value``, ``unit`` and, where there are any, ``value_int`` and ``text``; and how
-            many texts were refused as numbers.
+            ``result_index``, ``metric``, ``value``, ``unit`` and, where there are any, ``value_int`` and ``text``;
+            and how many texts were refused as numbers.
         """
         types = dict(zip(frame.columns, frame.dtypes, strict=True))
         numbers, integers, texts = (
@@ -70,11 +70,11 @@ class Melter:
         return pl.concat(parts, how="diagonal") if parts else pl.DataFrame(), refused
 
     def _values(self, frame: pl.DataFrame, places: list[int]) -> NDArray[np.float64]:
-        values = self._stack(frame, places).cast(pl.Float64).to_numpy()
+        values: NDArray[np.float64] = self._stack(frame, places).cast(pl.Float64).to_numpy()
         if (self.factors[places] == 1.0).all():
             return values
         factors, _ = self._spread(self.factors[places], np.empty(frame.height, np.bool_))
-        return values * factors
+        return np.multiply(values, factors)
 
     def _stack(self, frame: pl.DataFrame, places: list[int]) -> pl.Series:
         """Columns of one type as one series."""
@@ -94,10 +94,8 @@ class Melter:
     ) -> pl.DataFrame:
         which, result = self._spread(np.array(places, np.uint32), index.to_numpy())
         finite = np.isfinite(values)
-        if finite.all():
-            number = pl.Series(values)
-        else:
-            number = pl.Series(np.where(finite, values, np.nan), nan_to_null=True)
+        whole = bool(finite.all())
+        number = pl.Series(values if whole else np.where(finite, values, np.nan), nan_to_null=not whole)
         return pl.DataFrame(
             {
                 "result_index": result,

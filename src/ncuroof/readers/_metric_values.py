@@ -1,7 +1,8 @@
-"""Turns rows of (section, name, unit, value) texts into the metrics table: names mapped, values scaled to base units."""
+"""Turns rows of section, name, unit and value texts into the metrics table: names mapped, values in base units."""
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -107,10 +108,8 @@ class MetricValues:
         if "__" in last and is_metric_name(last):
             return last, base, factor, True
         cc = None
-        try:
+        with contextlib.suppress(ValueError):
             cc = float((row.get("cc") or "").replace(",", "."))
-        except ValueError:
-            pass
         known = metric_name(row.get("section"), row.get("item"), printed, row.get("unit"), cc)
         return known or row["metric"], base, factor, False
 

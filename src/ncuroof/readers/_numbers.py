@@ -113,8 +113,8 @@ def force(name: str | None) -> None:
 class Evidence:
     """What the numbers of a sample say about their format: how many tokens speak for each reading.
 
-    ``whole_*`` and ``percent_*`` count tokens such as ``117.344`` that could be either, by what they count: whole things
-    (bytes, instructions), for which a separator can only group, or percentages, which do not reach a thousand.
+    ``whole_*`` and ``percent_*`` count tokens such as ``117.344`` that could be either, by what they count: whole
+    things (bytes, instructions), for which a separator can only group, or percentages, which do not reach a thousand.
     """
 
     decimal_dot: int = 0
@@ -213,7 +213,8 @@ def decide(evidence: Evidence) -> Decision:
         if dot and comma:
             return Decision(
                 result,
-                f"numbers of this file contradict each other: {dot} can only have a decimal point, {comma} only a decimal "
+                f"numbers of this file contradict each other: {dot} can only have a decimal point, {comma} only "
+                f"a decimal "
                 f"comma; they were read as {result}. {_REMEDY}",
             )
         return Decision(result)
@@ -238,7 +239,8 @@ def _decide_by_meaning(e: Evidence, grouping: str | None) -> Decision:
     example = "1.234" if e.either_dot else "1,234"
     return Decision(
         result,
-        f"numbers such as {example} could mean 1234 or 1 and a fraction, and nothing in this file settles it; they were "
+        f"numbers such as {example} could mean 1234 or 1 and a fraction, and nothing in this file settles it; "
+        f"they were "
         f"read as {result}. {_REMEDY}",
     )
 
@@ -292,7 +294,8 @@ def to_float(texts: pl.Series, form: NumberFormat) -> tuple[pl.Series, int]:
         rest = values.filter(numbers.is_null() & values.is_not_null())
         if rest.str.contains(r"\d").any():
             trimmed = values.str.strip_prefix("(!)").str.strip_chars()
-            # With --print-metric-instances a value is followed by those of its instances in parentheses; the window of the
+            # With --print-metric-instances a value is followed by those of its instances in parentheses; the window of
+            # the
             # tool copies the number of instances in braces.
             trimmed = trimmed.str.replace(r"^([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*[({].*$", "$1")
             numbers = trimmed.cast(pl.Float64, strict=False)
@@ -338,7 +341,8 @@ def split_text(texts: pl.Series, numbers: pl.Series) -> pl.Series:
 
 def number(text: str, form: NumberFormat) -> float | None:
     """One number text as a float; None for anything else."""
-    return to_float(pl.Series([text], dtype=pl.String), form)[0][0]
+    value: float | None = to_float(pl.Series([text], dtype=pl.String), form)[0][0]
+    return value
 
 
 def decide_from(texts: Iterable[str]) -> Decision:

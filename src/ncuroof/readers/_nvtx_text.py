@@ -1,7 +1,8 @@
 """NVTX ranges as ncu prints them into a CSV column.
 
-The column ``thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg`` holds, after the thread's number,
-one quoted entry for each open range, outermost first: ``1  "<default domain>:outer:none:none:none:none:none:none"``.
+The column ``thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg`` holds, after the thread's
+number, one quoted entry for each open range, outermost first: ``1  "<default
+domain>:outer:none:none:none:none:none:none"``.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from functools import lru_cache
 from typing import Any
 
 DEFAULT_DOMAIN = "<default domain>"
-# A range's name may hold colons and quotes (our own annotations are JSON), so its end is found from the six fields behind it.
+# A range's name may hold colons and quotes (our own annotations are JSON), so its end is found from the six fields
+# behind it.
 _ENTRY = re.compile(
-    r'"(?P<domain>(?:[^":]|::)*):(?P<name>.*?)(?::(?P<pl_type>[\w ]*):(?P<payload>[^:"]*):(?P<clr_type>[\w ]*):(?P<color>[^:"]*)'
+    r'"(?P<domain>(?:[^":]|::)*):(?P<name>.*?)'
+    r'(?::(?P<pl_type>[\w ]*):(?P<payload>[^:"]*):(?P<clr_type>[\w ]*):(?P<color>[^:"]*)'
     r':(?P<msg_type>[\w ]*):(?P<message>.*?))"(?=\s|$)',
     re.DOTALL,
 )

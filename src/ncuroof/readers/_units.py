@@ -99,24 +99,36 @@ def _simple(text: str) -> tuple[str, float] | None:
     """Base unit and factor of a unit without a quotient; None if it is not known."""
     if text in ("%", "pct", "percent"):
         return "%", 1.0
+    return _time(text) or _frequency(text) or _bytes(text) or _thing(text)
+
+
+def _time(text: str) -> tuple[str, float] | None:
     if text in _LONG_TIMES:
         return "ns", _LONG_TIMES[text]
     for prefix, factor in _TIME_PREFIXES.items():
         if text.startswith(prefix) and text[len(prefix) :] in _TIMES:
             return "ns", factor
-    if text.lower().endswith("hz") and text[:-2] in _LARGE:
-        return "hz", _LARGE[text[:-2]]
+    return None
+
+
+def _frequency(text: str) -> tuple[str, float] | None:
+    return ("hz", _LARGE[text[:-2]]) if text.lower().endswith("hz") and text[:-2] in _LARGE else None
+
+
+def _bytes(text: str) -> tuple[str, float] | None:
+    """Spellings of byte counts that are not ncu's."""
     for prefix, factor in _BINARY.items():
         if text in (prefix + "B", prefix + "byte", prefix + "bytes"):
             return "byte", factor
-    if text in ("B", "KB", "kB", "MB", "GB", "TB"):
-        return "byte", _LARGE[text[:-1]]
+    return ("byte", _LARGE[text[:-1]]) if text in ("B", "KB", "kB", "MB", "GB", "TB") else None
+
+
+def _thing(text: str) -> tuple[str, float] | None:
+    """What ncu counts, with or without a prefix."""
     if text in _WORDS:
         return _WORDS[text], 1.0
     match = _PREFIXED.match(text)
-    if match and match[1] and match[2] in _WORDS:
-        return _WORDS[match[2]], _LARGE[match[1]]
-    return None
+    return (_WORDS[match[2]], _LARGE[match[1]]) if match and match[1] and match[2] in _WORDS else None
 
 
 def unit_of(metric: str, printed: str | None) -> tuple[str | None, float]:
@@ -132,7 +144,7 @@ WHOLE = frozenset({"byte", "inst", "sector", "request", "thread", "block", "warp
 
 
 def counts_whole(metric: str, unit: str | None) -> bool:
-    """Whether a value of this metric in this printed unit can only be a whole number (an unscaled sum of whole things)."""
+    """Whether a value of this metric in this printed unit can only be whole: an unscaled sum of whole things."""
     base, factor = base_unit(unit)
     if factor != 1.0:
         return False

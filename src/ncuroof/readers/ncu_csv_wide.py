@@ -1,4 +1,4 @@
-"""Reads wide CSV of Nsight Compute: ``ncu --csv --page raw``, one row per kernel, and the same written again by others."""
+"""Reads wide CSV of Nsight Compute: ``ncu --csv --page raw``, a row per kernel, also as written again by others."""
 
 from __future__ import annotations
 

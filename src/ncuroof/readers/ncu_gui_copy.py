@@ -1,4 +1,4 @@
-"""Reads tables copied out of Nsight Compute's window with rows and columns exchanged: a row per metric, a column per kernel.
+"""Reads tables copied out of Nsight Compute's window, transposed: a row per metric, a column per kernel.
 
 Titles carry their unit in brackets (``gpu__time_duration.sum [us]``), and a value may be followed by its number of
 instances in braces (``38 {372}``).
@@ -16,8 +16,9 @@ from ncuroof.errors import NothingMeasuredError
 from ncuroof.model import Chunk
 from ncuroof.readers._csv_header import TITLES, UNUSED_TITLES, split_unit
 from ncuroof.readers._display_names import is_metric_name
+from ncuroof.readers._launch_rows import launches
 from ncuroof.readers._metric_values import MetricValues
-from ncuroof.readers._reading import GPU_NAME, Reading, launches
+from ncuroof.readers._reading import GPU_NAME, Reading
 from ncuroof.readers._text_numbers import evidence_in
 from ncuroof.readers._text_source import blocks, head_text, open_text
 from ncuroof.tables import NSIGHT_RULES, empty

@@ -1,4 +1,4 @@
-"""Reads what ncu prints to a terminal, with anything else between; the last reader for any text with ncu's output in it.
+"""Reads what ncu prints to a terminal, with anything else between; the last reader for text with ncu's output in it.
 
 A log can hold the details page, a summary, CSV tables, or only messages. Which, is found by looking through the whole
 file; a log without a measured kernel is an error that names the reason ncu gives.
@@ -42,16 +42,14 @@ def recognises(head: bytes, name: str) -> str | None:
         return None
     if match := _MARK.search(text):
         return f"text with lines of ncu such as {match[0].strip()!r}"
-    if _SECTION.search(text) and _LAUNCH.search(text):
-        return "text with kernels and sections as ncu prints them"
-    if _SECTION.search(text) or _LAUNCH.search(text):
-        return "text with sections or kernel lines as ncu prints them"
+    found = [what for what, pattern in (("sections", _SECTION), ("kernels", _LAUNCH)) if pattern.search(text)]
+    if found:
+        return f"text with {' and '.join(found)} as ncu prints them"
     if any(c.anywhere and c.found_in(text.encode()) for c in CAUSES):
         return "text with a message of ncu"
     readable = sum(c.isprintable() or c in "\n\t" for c in text[:4096])
-    if readable < _TEXT_SHARE * len(text[:4096]) or text.lstrip()[:1] in ("{", "[", "<"):
-        return None
-    return _ANY_TEXT
+    other = readable < _TEXT_SHARE * len(text[:4096]) or text.lstrip()[:1] in ("{", "[", "<")
+    return None if other else _ANY_TEXT
 
 
 _ANY_TEXT = "text, looked through for output of ncu"

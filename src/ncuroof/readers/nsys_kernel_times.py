@@ -15,7 +15,8 @@ from ncuroof.errors import NothingMeasuredError
 from ncuroof.model import Chunk
 from ncuroof.readers import _numbers
 from ncuroof.readers._csv_header import split_record, split_unit
-from ncuroof.readers._reading import INVOCATIONS, Reading, launches, metric_rows, stack
+from ncuroof.readers._launch_rows import launches
+from ncuroof.readers._reading import INVOCATIONS, Reading, metric_rows, stack
 from ncuroof.readers._text_source import blocks, head_text, open_text
 from ncuroof.readers._units import base_unit
 from ncuroof.tables import NSIGHT_RULES, empty
@@ -81,16 +82,35 @@ _KEPT = (
     *(f"{s}_{a}" for s in ("grid", "block") for a in "xyz"),
 )
 _FLUSH_ROWS = 100_000
+_DELIMITERS_NEEDED = 3
 
 
 class _Table:
-    """A table's titles: column numbers, units of the times, and for printed tables where columns lie."""
+    """A table's titles.
 
-    def __init__(self, titles: list[str], delimiter: str | None) -> None:
-        self.delimiter = delimiter
+    Attributes:
+        delimiter: field separator; None for a table printed with blanks, whose columns the dashes below its titles show.
+        at: what is known here (``kernel``, ``total`` ...) to column number.
+        factors: what to multiply times with to have nanoseconds.
+        columns: where the columns of a printed table lie.
+    """
+
+    def __init__(self, line: str) -> None:
+        self.delimiter = next((d for d in ",;\t" if line.count(d) >= _DELIMITERS_NEEDED), None)
         self.at: dict[str, int] = {}
         self.factors: dict[str, float] = {}
         self.columns: list[tuple[int, int]] = []
+        self._line = line
+        self._take(split_record(line, self.delimiter) or [] if self.delimiter else re.split(r"\s{2,}", line.strip()))
+
+    def align(self, dashes: str) -> None:
+        """Find the columns of a printed table by the dashes below its titles."""
+        self.columns = [m.span() for m in re.finditer("-+", dashes)]
+        last = self.columns[-1][0]
+        self._take([self._line[a:b] for a, b in self.columns[:-1]] + [self._line[last:]])
+
+    def _take(self, titles: list[str]) -> None:
+        self.at, self.factors = {}, {}
         own = None
         for number, title in enumerate(titles):
             bare, unit = split_unit(title.strip())
@@ -156,14 +176,13 @@ def _chunks(reading: Reading) -> Iterator[Chunk]:
         lines = block.decode("utf-8", "replace").splitlines()
         for number, line in enumerate(lines):
             if _TITLE_LINE.match(line):
-                table = _titles(line)
+                table = _Table(line)
                 others += table.kind == "other"
                 continue
             if table is None or not line.strip():
                 continue
             if table.delimiter is None and _DASHES.match(line):
-                table.columns = [m.span() for m in re.finditer("-+", line)]
-                _align(table)
+                table.align(line)
                 continue
             if table.kind == "other":
                 continue
@@ -175,7 +194,7 @@ def _chunks(reading: Reading) -> Iterator[Chunk]:
                         "cut-file", "the file ends in the middle of a row; that row was left out, whole rows were used."
                     )
                 continue
-            row = {k: cells[i].strip() for k, i in table.at.items() if i < len(cells) and k in _KEPT}
+            row: dict[str, Any] = {k: cells[i].strip() for k, i in table.at.items() if i < len(cells) and k in _KEPT}
             if not _is_kernel(row, table):
                 continue
             row["_kind"], row["_factors"] = table.kind, table.factors
@@ -195,24 +214,6 @@ def _chunks(reading: Reading) -> Iterator[Chunk]:
             reading.file.name, f"{found}; {reading.taken_for}", "Use `nsys stats --report cuda_gpu_kern_sum`."
         )
     reading.finish()
-
-
-def _titles(line: str) -> _Table:
-    if line.count(",") >= 3 or line.count("\t") >= 3 or line.count(";") >= 3:
-        delimiter = max(",;\t", key=line.count)
-        return _Table(split_record(line, delimiter) or [], delimiter)
-    table = _Table(re.split(r"\s{2,}", line.strip()), None)
-    table.raw = line  # type: ignore[attr-defined]
-    return table
-
-
-def _align(table: _Table) -> None:
-    """Titles of a printed table by the dashes below them: a title can hold one blank, columns are apart by two."""
-    raw: str = getattr(table, "raw", "")
-    titles = [raw[a:b].strip() for a, b in table.columns[:-1]] + [raw[table.columns[-1][0] :].strip()]
-    columns = table.columns
-    table.__init__(titles, None)  # type: ignore[misc]
-    table.columns = columns
 
 
 def _is_kernel(row: dict[str, Any], table: _Table) -> bool:
@@ -265,7 +266,8 @@ def _chunk(reading: Reading, rows: list[dict[str, Any]]) -> Chunk:
     else:
         reading.note(
             "summary",
-            "the file is a summary of nsys: each row stands for all launches of a kernel together; the duration is their "
+            "the file is a summary of nsys: each row stands for all launches of a kernel together; the duration "
+            "is their "
             f"average, {TOTAL} their sum, {INVOCATIONS} their number; nsys measures times only, no counters.",
         )
         total, count = column("total"), column("count")

@@ -1,7 +1,7 @@
-"""Writes kernels in every text form that people have: wide and long CSV, logs, summaries, copied tables, nsys summaries.
+"""Writes kernels in every text form that people have: wide and long CSV, logs, summaries, copied tables, nsys.
 
-For tests of the readers and for benchmarks. The writers print as ncu does (units scaled by powers of 1000, a fixed number
-of decimals, any locale's separators), so that what is read back can be compared within the printed precision.
+For tests of the readers and for benchmarks. The writers print as ncu does (units scaled by powers of 1000, a fixed
+number of decimals, any locale's separators), so that what is read back can be compared within the printed precision.
 """
 
 from __future__ import annotations
@@ -112,9 +112,10 @@ class Style:
 
     def error(self, value: Value, unit: str) -> float:
         """The largest difference, in the base unit, between a value and what is printed of it."""
-        if isinstance(value.number, int) and dict(_SCALES.get(value.unit or "", ())).get(unit, 1.0) == 1.0:
+        factor = dict(_SCALES.get(value.unit or "", ())).get(unit, 1.0)
+        if isinstance(value.number, int) and factor == 1.0:
             return 0.0
-        return 0.5 * 10**-self.decimals * dict(_SCALES.get(value.unit or "", ())).get(unit, 1.0)
+        return 0.5 / 10.0**self.decimals * factor
 
 
 def _sizes(sizes: tuple[int, int, int]) -> str:
@@ -180,7 +181,7 @@ def wide_csv(kernels: Sequence[Kernel], style: Style = Style(), **how: object) -
 
 
 def long_csv(kernels: Sequence[Kernel], style: Style = Style(), *, rules: bool = False, **how: object) -> str:
-    """``ncu --csv --metrics ...``: a row per kernel and metric, units scaled per row; with ``rules`` five more titles."""
+    """``ncu --csv --metrics ...``: a row per kernel and metric, units scaled per row; ``rules`` adds five titles."""
     rows: list[Sequence[str]] = [(*LONG, *RULES) if rules else LONG]
     for number, kernel in enumerate(kernels):
         for name, value in kernel.metrics.items():
@@ -198,7 +199,8 @@ def log_text(kernels: Sequence[Kernel], style: Style = Style()) -> str:
             process = kernel.process
             lines.append(f"[{process}] a.out@127.0.0.1")
         lines.append(
-            f"  {kernel.name} {_sizes(kernel.grid)}x{_sizes(kernel.block)}, Context {kernel.context}, Stream {kernel.stream}, "
+            f"  {kernel.name} {_sizes(kernel.grid)}x{_sizes(kernel.block)}, Context {kernel.context}, Stream "
+            f"{kernel.stream}, "
             f"Device {kernel.device}, CC {kernel.cc}"
         )
         cells = [(n, *reversed(style.printed(v))) for n, v in kernel.metrics.items()]
@@ -222,7 +224,8 @@ def summary_text(kernels: Sequence[Kernel], style: Style, invocations: int) -> s
     lines: list[str] = []
     for kernel in kernels:
         lines.append(
-            f"  {kernel.name} {_sizes(kernel.grid)}x{_sizes(kernel.block)}, Device {kernel.device}, CC {kernel.cc}, Invocations {invocations}"
+            f"  {kernel.name} {_sizes(kernel.grid)}x{_sizes(kernel.block)}, Device {kernel.device}, CC "
+            f"{kernel.cc}, Invocations {invocations}"
         )
         cells = []
         for name, value in kernel.metrics.items():
@@ -304,7 +307,7 @@ class WideRows:
 
 
 def wide_rows_of(path: Path) -> WideRows:
-    """The kernels of any file as a wide table in the raw page's style: whole numbers plain, others with six decimals."""
+    """The kernels of any file as a wide table in the raw page's style: whole numbers plain, others with 6 decimals."""
     from ncuroof.inputs import open_input  # noqa: PLC0415
     from ncuroof.readers import choose  # noqa: PLC0415
 
