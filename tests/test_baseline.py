@@ -78,3 +78,13 @@ def test_an_unknown_name_lists_those_that_exist(dataset, tmp_path):
         baseline.load("main", tmp_path)
     with pytest.raises(InputError, match="no such file"):
         baseline.load("dir/absent.ncu-rep", tmp_path)
+
+
+def test_a_folder_that_cannot_be_put_in_place_leaves_nothing(dataset, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(13, "Permission denied")
+
+    monkeypatch.setattr(baseline, "_swap", fail)
+    with pytest.raises(UsageError, match="Permission denied"):
+        baseline.save(dataset, "main", tmp_path / "home")
+    assert list((tmp_path / "home").iterdir()) == []

@@ -30,6 +30,7 @@ class Totals:
     Attributes:
         base_s, head_s: GPU time of everything, in seconds; None where no duration is known.
         compared_base_s, compared_head_s: GPU time of the pairs that could be compared.
+        compared_base_launches, compared_head_launches: their number of launches.
         by_state: number of pairs per entry of :data:`STATES`.
         new, gone: number of distinct launches without a counterpart.
         new_s, gone_s: their GPU time.
@@ -40,6 +41,8 @@ class Totals:
     head_s: float | None
     compared_base_s: float
     compared_head_s: float
+    compared_base_launches: int
+    compared_head_launches: int
     by_state: dict[str, int]
     new: int
     gone: int
@@ -177,6 +180,8 @@ def _compared(pairs: pl.DataFrame) -> dict[str, Any]:
     return {
         "compared_base_s": math.fsum(compared["base_total_s"].drop_nulls()),
         "compared_head_s": math.fsum(compared["head_total_s"].drop_nulls()),
+        "compared_base_launches": int(compared["base_launches"].sum()),
+        "compared_head_launches": int(compared["head_launches"].sum()),
         "by_state": {s: counts.get(s, 0) for s in STATES},
     }
 

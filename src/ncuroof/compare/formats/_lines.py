@@ -38,6 +38,11 @@ def times(row: Row) -> str:
     return f"{fig.si(row['base_median_s'], 's')} → {fig.si(row['head_median_s'], 's')}"
 
 
+def sums(row: Row) -> str:
+    """``30.6 µs → 61.2 µs``: all launches together."""
+    return f"{fig.si(row['base_total_s'], 's')} → {fig.si(row['head_total_s'], 's')}"
+
+
 def launches(row: Row) -> str:
     """``×3``, or ``×3 → ×5`` where the number changed; empty for one on each side."""
     base, head = row["base_launches"], row["head_launches"]
@@ -100,6 +105,16 @@ def shown_findings(comparison: Comparison, state: str, *, notes: bool) -> list[R
     return list(rows.iter_rows(named=True))
 
 
+def other_number(comparison: Comparison) -> pl.DataFrame:
+    """Pairs whose time per launch did not change, but whose number of launches did; most time first."""
+    return comparison.in_state(INDISTINGUISHABLE).filter(pl.col("base_launches") != pl.col("head_launches"))
+
+
+def _other_launches(comparison: Comparison) -> str:
+    base, head = comparison.totals.compared_base_launches, comparison.totals.compared_head_launches
+    return "" if base == head else f", with {base} → {head} launches"
+
+
 def summary(comparison: Comparison) -> str:
     """``2 regressed, 1 improved, 5 indistinguishable, 1 not comparable; …; GPU time 1.2 ms → 1.3 ms (+8.3 %)``."""
     t = comparison.totals
@@ -115,6 +130,6 @@ def summary(comparison: Comparison) -> str:
         ratio = {"change_pct": 100 * (t.compared_head_s / t.compared_base_s - 1)}
         parts.append(
             f"GPU time of what could be compared {fig.si(t.compared_base_s, 's')} → "
-            f"{fig.si(t.compared_head_s, 's')} ({change(ratio)})"
+            f"{fig.si(t.compared_head_s, 's')} ({change(ratio)}{_other_launches(comparison)})"
         )
     return "; ".join(parts)

@@ -67,6 +67,8 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
             "head_s": t.head_s,
             "compared_base_s": t.compared_base_s,
             "compared_head_s": t.compared_head_s,
+            "compared_base_launches": t.compared_base_launches,
+            "compared_head_launches": t.compared_head_launches,
             "kernels": t.by_state | {"new": t.new, "gone": t.gone},
             "new_s": t.new_s,
             "gone_s": t.gone_s,

@@ -37,6 +37,7 @@ def _document(comparison: Comparison, options: RenderOptions, cap: int | None) -
         f"## {prose(options.title or 'GPU kernels, before and after')}",
         prose(lines.summary(comparison)),
         *(_changed(comparison, state, cap) for state in (REGRESSED, IMPROVED)),
+        _other_number(comparison, cap),
         _not_comparable(comparison, cap),
         *(_findings(comparison, state, cap) for state in (NEW, FIXED)),
         _alone(comparison.new, "New kernels", cap),
@@ -61,6 +62,18 @@ def _changed(comparison: Comparison, state: str, cap: int | None) -> str:
             f"| {prose(lines.change(row))} | {prose(lines.times(row))} | {_percent(row['resolution_pct'])} "
             f"| {prose('; '.join(lines.facts(row)))} | {kernel} |"
         )
+    return "\n".join(out + _more(rows.height, cap))
+
+
+def _other_number(comparison: Comparison, cap: int | None) -> str:
+    rows = lines.other_number(comparison)
+    if rows.is_empty():
+        return ""
+    out = ["### As fast as before, launched another number of times", ""]
+    out += ["| launches | GPU time | kernel |", "| --: | --: | --- |"]
+    for row in (rows if cap is None else rows.head(cap)).iter_rows(named=True):
+        times = f"{row['base_launches']} → {row['head_launches']}"
+        out.append(f"| {times} | {prose(lines.sums(row))} | {_kernel(str(row['head_name']))} |")
     return "\n".join(out + _more(rows.height, cap))
 
 

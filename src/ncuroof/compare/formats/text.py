@@ -27,7 +27,7 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
     """Plain text, at most ``options.width`` columns wide."""
     width = max(options.width, NARROWEST)
     parts = [_changed(comparison, state, options, width) for state in (REGRESSED, IMPROVED)]
-    parts.append(_not_comparable(comparison, options, width))
+    parts += [_other_number(comparison, options, width), _not_comparable(comparison, options, width)]
     if options.verbose:
         parts.append(_changed(comparison, INDISTINGUISHABLE, options, width))
     parts += [
@@ -60,6 +60,18 @@ def _changed(comparison: Comparison, state: str, options: RenderOptions, width: 
         if row["how"] != "same launch":
             told.append(f"matched as: {row['how']}")
         out += wrap(visible("; ".join(part for part in told if part)), width, " " * 10)
+    return out + _more(rows.height - cap)
+
+
+def _other_number(comparison: Comparison, options: RenderOptions, width: int) -> list[str]:
+    rows = lines.other_number(comparison)
+    if rows.is_empty():
+        return []
+    cap = options.cap(SHOWN) or rows.height
+    out = [paint("As fast as before, launched another number of times", "bold", on=options.color)]
+    for row in rows.head(cap).iter_rows(named=True):
+        tail = f" {lines.launches(row)}, {lines.sums(row)}"
+        out.append("  " + shorten(str(row["head_name"]), max(width - len(tail) - 2, 16)) + tail)
     return out + _more(rows.height - cap)
 
 
