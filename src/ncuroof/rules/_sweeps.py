@@ -5,7 +5,13 @@ A point is a shape; repeated launches of it count with their median, and the ran
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
 import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 SERIES = ["source_sha256", "gpu_name", "op", "op_dtype", "op_sweep"]
 """What launches of one series have in common. ``op_sweep`` is null for launches outside a named sweep."""
@@ -49,19 +55,36 @@ def faster_larger(
     Returns:
         The slow points with ``_t_other``, ``op_m_other``, ``op_n_other`` and ``op_k_other``.
     """
-    # Sizes that must agree are part of the join: within a series of n points it makes n² pairs.
-    on = [*SERIES, *same]
-    columns = [*SERIES, *SIZES, "_t", "_t_max", "_w"]
-    right = of.select(columns).with_columns(pl.col(s).alias(f"{s}_other") for s in same)
-    pairs = of.join(right, on=on, nulls_equal=True, suffix="_other")
-    not_smaller = pl.all_horizontal(pl.col(f"{s}_other") >= pl.col(s) for s in SIZES)
-    larger = pl.any_horizontal(pl.col(f"{s}_other") > pl.col(s) for s in (other or SIZES))
-    clear = (pl.col("_t") > ratio * pl.col("_t_other")) & (pl.col("_t_min") > pl.col("_t_max_other"))
-    point = [*SERIES, *SIZES]
-    fastest = pl.col("_t_other").min().over(point)
-    return (
-        pairs.filter(not_smaller & larger & clear)
-        .filter(pl.col("_t_other") <= CLOSE * fastest)
-        .sort("_w_other", maintain_order=True)
-        .unique(point, keep="first", maintain_order=True)
-    )
+    differ = other or SIZES
+    slow, partners = [], []
+    alike = [*SERIES, *same]
+    # A point alone in its series has nothing to be held against.
+    several = of.with_row_index("_i").filter(pl.len().over(alike) > 1)
+    for _, series in several.group_by(alike, maintain_order=True):
+        for i, j in _pairs(series, ratio, differ):
+            slow.append(i)
+            partners.append(j)
+    found = of[slow]
+    others = of[partners].select(pl.col(c).alias(f"{c.removesuffix('_other')}_other") for c in ["_t", *SIZES])
+    return found.hstack(others)
+
+
+def _pairs(series: pl.DataFrame, ratio: float, differ: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Row numbers of slow points and of what they are held against, within one series."""
+    # Fastest first: what can be faster than a point are the points before it.
+    series = series.sort("_t", maintain_order=True)
+    index = series["_i"].to_numpy()
+    times, least, most = (series[c].to_numpy() for c in ("_t", "_t_min", "_t_max"))
+    work = series["_w"].to_numpy()
+    sizes = {s: series[s].to_numpy() for s in SIZES}
+    for i in range(len(times)):
+        end = int(np.searchsorted(times, times[i] / ratio))
+        holds = most[:end] < least[i]
+        for size in sizes.values():
+            holds &= size[:end] >= size[i]
+        holds &= np.any([sizes[s][:end] > sizes[s][i] for s in differ], axis=0)
+        found = np.flatnonzero(holds)
+        if not len(found):
+            continue
+        found = found[times[found] <= CLOSE * times[found[0]]]
+        yield int(index[i]), int(index[found[np.argmin(work[found])]])

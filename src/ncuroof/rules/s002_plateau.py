@@ -23,6 +23,7 @@ When it is wrong
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -55,7 +56,8 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Points on a plateau below a later step; see the module's documentation."""
     series = [*_sweeps.SERIES, "op_n", "op_k"]
     rows = []
-    for key, sweep in _sweeps.points(kernels).sort("op_m", maintain_order=True).group_by(series, maintain_order=True):
+    several = _sweeps.points(kernels).filter(pl.len().over(series) > 1)
+    for key, sweep in several.sort("op_m", maintain_order=True).group_by(series, maintain_order=True):
         rows += [(*key, *row) for row in _steps(sweep, limits)]
     if not rows:
         return none()
@@ -82,6 +84,8 @@ def _steps(sweep: pl.DataFrame, limits: Mapping[str, float]) -> list[tuple[int, 
     sizes, times, works, bounds = (sweep[c].to_list() for c in ("op_m", "_t", "_w", "_bound"))
     rates = [w / t for w, t in zip(works, times, strict=True)]
     free = [bounds[i] == "compute" and (i == 0 or times[i] > limits["same"] * times[i - 1]) for i in range(len(sizes))]
+    # Highest throughput from each point on.
+    ahead = list(accumulate(reversed(rates), max))[::-1]
     found = []
     start = 0
     while start < len(sizes):
@@ -93,15 +97,10 @@ def _steps(sweep: pl.DataFrame, limits: Mapping[str, float]) -> list[tuple[int, 
             and rates[start] / limits["same"] < rates[end + 1] < rates[start] * limits["same"]
         ):
             end += 1
-        later = range(end + 1, len(sizes))
-        top = max(later, key=lambda i: rates[i], default=None)
-        if (
-            free[start]
-            and sizes[end] >= limits["span"] * sizes[start]
-            and top is not None
-            and rates[top] >= limits["step"] * rates[end]
-        ):
-            first = next(i for i in later if rates[i] >= limits["step"] * rates[end])
+        after = limits["step"] * rates[end]
+        wide = free[start] and sizes[end] >= limits["span"] * sizes[start]
+        if wide and end + 1 < len(sizes) and ahead[end + 1] >= after:
+            first = next(i for i in range(end + 1, len(sizes)) if rates[i] >= after)
             found += [(sizes[i], rates[i], rates[first], sizes[first]) for i in range(start, end + 1)]
         start = end + 1
     return found

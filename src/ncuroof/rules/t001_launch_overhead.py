@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from ncuroof import roofline
@@ -91,20 +92,16 @@ def _with_peer(hit: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """``_peer_ratio``: how much more work another overhead-bound launch of the same sweep did in the same time."""
     keyed = hit.filter(pl.col("op_sweep").is_not_null() & (pl.col("useful_flop") > 0))
     group = ["source_sha256", "op", "op_dtype", "op_sweep"]
-    pairs = keyed.select([*group, "row", "duration_s", "useful_flop"]).join(
-        keyed.select([*group, pl.col("duration_s").alias("_t"), pl.col("useful_flop").alias("_w")]).unique(),
-        on=group,
-        nulls_equal=True,
-    )
-    ratio = pl.col("duration_s") / pl.col("_t")
-    peers = (
-        pairs.filter(
-            (pl.col("_w") >= limits["more_work"] * pl.col("useful_flop"))
-            & ratio.is_between(1 / limits["same_time"], limits["same_time"])
-        )
-        .group_by("row")
-        .agg(_peer_ratio=(pl.col("_w") / pl.col("useful_flop")).max())
-    )
+    rows, ratios = [], []
+    for _, series in keyed.sort("duration_s", maintain_order=True).group_by(group, maintain_order=True):
+        times, works = series["duration_s"].to_numpy(), series["useful_flop"].to_numpy()
+        first = np.searchsorted(times, times / limits["same_time"], side="left")
+        last = np.searchsorted(times, times * limits["same_time"], side="right")
+        most = np.array([works[i:j].max() for i, j in zip(first, last, strict=True)])
+        enough = most >= limits["more_work"] * works
+        rows += series["row"].to_numpy()[enough].tolist()
+        ratios += (most / works)[enough].tolist()
+    peers = pl.DataFrame({"row": rows, "_peer_ratio": ratios}, schema={"row": pl.UInt32, "_peer_ratio": pl.Float64})
     return hit.join(peers, on="row", how="left", maintain_order="left")
 
 

@@ -133,12 +133,13 @@ def _with_plateau(frame: pl.DataFrame, spread: float) -> pl.DataFrame:
         .agg(_t=pl.col("duration_s").median(), _w=pl.col("useful_flop").first())
     )
     tops = []
-    for key, sweep in points.sort("op_m").group_by(group, maintain_order=True):
-        sizes, times, works = (sweep[c].to_list() for c in ("op_m", "_t", "_w"))
+    several = points.filter(pl.len().over(group) > 1)
+    for key, sweep in several.sort("op_m").group_by(group, maintain_order=True):
+        sizes, works = sweep["op_m"].to_list(), sweep["_w"].to_list()
+        times = sweep["_t"].to_numpy()
         for start, first in enumerate(times):
-            end = start
-            while end + 1 < len(times) and first / spread <= times[end + 1] <= first * spread:
-                end += 1
+            outside = (times[start:] < first / spread) | (times[start:] > first * spread)
+            end = start + int(outside.argmax()) - 1 if outside.any() else len(times) - 1
             tops.append((*key, sizes[start], sizes[end], works[end]))
     schema = {c: frame.schema[c] for c in [*group, "op_m"]} | {"_top_m": pl.UInt64, "_top_flop": pl.Float64}
     found = pl.DataFrame(tops, schema=schema, orient="row")

@@ -81,7 +81,8 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
 def _message(k: Row) -> str:
     cause = ""
     if k["_by_block"]:
-        cause = f": a block of {k['block_threads']:.0f} threads has no more"
+        noun = "thread" if k["block_threads"] == 1 else "threads"
+        cause = f": a block of {k['block_threads']:.0f} {noun} has no more"
     elif (k["threads_per_inst"] or 0) >= LIMITS["threads"].value:
         cause = ": the others are predicated off"
     return f"{digits(k['_active'])} of 32 threads are active in an average instruction{cause}"
