@@ -42,6 +42,18 @@ def test_without_a_tile_in_the_name_128_is_assumed_and_it_is_a_note():
     assert hits("W002", product(8, 1024, "gemm")) == []  # a small M says nothing about the tile
 
 
+def test_the_next_smaller_multiple_of_128_decides_where_it_was_measured():
+    # 1030 rows waste 11.8 %: a step of 5.9 % confirms it, one under 3.0 % says that the kernel does not.
+    fits = product(1024, 1024, "gemm") | {"duration_s": 18e-6}
+    slower = run("W002", product(1030, 1024, "gemm"), fits).findings.to_dicts()
+    assert [(f["severity"], f["confidence"]) for f in slower] == [("warning", "high")]
+    assert "1024 x 1024 is measured 10 % faster" in slower[0]["message"]
+    assert hits("W002", product(1030, 1024), fits | {"duration_s": 19.6e-6}) == []
+    # A step of 4 % neither confirms nor refutes.
+    (unsure,) = run("W002", product(1030, 1024, "gemm"), fits | {"duration_s": 19.2e-6}).findings.to_dicts()
+    assert unsure["severity"] == "note"
+
+
 def test_left_of_the_ridge_point_it_costs_nothing():
     # M = 8 in tiles of 128 is padding, too: 16 x 8 = 128 rows, I = 124 FLOP/byte, ridge point 333.
     assert hits("W002", product(8, 4096)) == []
