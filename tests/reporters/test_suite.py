@@ -81,3 +81,32 @@ def test_json_holds_what_nsight_alone_says(both_sides):
     document = json.loads(reporters.choose("json").render(both_sides, RenderOptions()))
     assert [(f["code"], f["kernel"]) for f in document["nsight_findings"]] == [("NCU:thread-divergence", "theirs")]
     assert {f["voice"] for f in document["findings"]} == {"both", "ncuroof"}
+
+
+def two_reports():
+    kernels = [
+        kernel(kernel_name="a", duration_s=4e-3, source="one.ncu-rep"),
+        kernel(kernel_name="a", duration_s=2e-3, source="two.ncu-rep"),
+        kernel(kernel_name="b", duration_s=3e-3, source="two.ncu-rep"),
+        kernel(kernel_name="c", duration_s=1e-3, source="two.ncu-rep"),
+    ]
+    found = {"code": "M001", "name": "uncoalesced", "time_at_stake_s": 1e-3}
+    return analysis(kernels, [finding(0, **found), finding(1, **found), finding(2, **found)])
+
+
+def test_several_reports_show_findings_by_kernel_and_cause():
+    text = reporters.choose("text").render(two_reports(), RenderOptions())
+    block = text.partition("By kernel and cause, most GPU time first\n")[2].partition("\n\n")[0]
+    assert [line.split() for line in block.splitlines()] == [
+        ["share", "so", "far", "at", "stake", "finding", "kernel"],
+        ["60", "%", "60", "%", "2", "ms", "M001", "uncoalesced", "a", "×2", "in", "2", "reports"],
+        ["30", "%", "90", "%", "1", "ms", "M001", "uncoalesced", "b"],
+    ]
+    markdown = reporters.choose("markdown").render(two_reports(), RenderOptions())
+    assert "| 60 % | 60 % | 2 ms | M001 uncoalesced | <code>a</code> ×2 in 2 reports |" in markdown
+    assert "By kernel and cause" not in reporters.choose("text").render(suite(), RenderOptions())
+
+
+def test_the_table_is_cut_where_asked():
+    text = reporters.choose("text").render(two_reports(), RenderOptions(limit=1))
+    assert "… and 1 more (--limit 0 shows all)" in text.partition("By kernel")[2].partition("\n\n")[0]

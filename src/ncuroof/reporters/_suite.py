@@ -24,9 +24,25 @@ def covered(analysis: Analysis) -> str:
     if head is None:
         return ""
     number = len(head.rows)
-    what = f"these {number} findings cover" if number > 1 else "this finding covers"
-    which = ", ".join(f"{r['code']} {r['name']} on {cut(str(r['kernel']), LONGEST_NAME)}" for r in head.rows)
-    return f"{what} {fig.percent(100 * head.share)} of the GPU time: {visible(which)}"
+    verb = f"these {number} findings cover" if number > 1 else "this finding covers"
+    named = [(f"{r['code']} {r['name']}", str(r["kernel"])) for r in head.rows]
+    which = ", ".join(f"{cut(what, LONGEST_NAME)} on {cut(kernel, LONGEST_NAME)}" for what, kernel in named)
+    return f"{verb} {fig.percent(100 * head.share)} of the GPU time: {visible(which)}"
+
+
+def by_cause(analysis: Analysis) -> list[dict[str, object]]:
+    """Rows of :func:`ncuroof.suite.rows` that have a time, where there are several reports: else the findings do."""
+    if len(analysis.dataset.sources) < 2:
+        return []
+    return suite.rows(analysis).filter(pl.col("share") > 0).to_dicts()
+
+
+def where(row: dict[str, object]) -> str:
+    """``×12 in 3 reports``; empty for one launch."""
+    launches, reports = int(str(row["launches"])), int(str(row["reports"]))
+    if launches == 1:
+        return ""
+    return f"×{launches}" + (f" in {fig.count(reports, 'report')}" if reports > 1 else "")
 
 
 def nsight_alone(analysis: Analysis) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from ncuroof.reporters._groups import (
     roof_sources,
 )
 from ncuroof.reporters._names import cut, shorten
-from ncuroof.reporters._suite import covered
+from ncuroof.reporters._suite import by_cause, covered, where
 from ncuroof.reporters.text import summary
 
 if TYPE_CHECKING:
@@ -61,12 +61,36 @@ def _document(
         f"## {prose(options.title or 'GPU kernels under their roofs')}",
         prose(summary(analysis, verbose=True)),
         prose(covered(analysis)),
+        _suite(analysis, cap),
         _findings(problems, groups, cap),
         _kernels(groups, cap),
         _notes(notes, analysis, cap),
         _roofs(groups, cap),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _suite(analysis: Analysis, cap: int | None) -> str:
+    """Over several reports: findings by kernel and cause, those on most of the GPU time first."""
+    rows = by_cause(analysis)
+    if len(rows) < 2:
+        return ""
+    lines = [
+        "### By kernel and cause, most GPU time first",
+        "",
+        "| share of GPU time | so far | at stake | finding | kernel |",
+        "| --: | --: | --: | --- | --- |",
+    ]
+    for r in rows[:cap]:
+        share, covered_share = (_percent(100 * float(str(r[c]))) for c in ("share", "covered_share"))
+        stake = r["time_at_stake_s"]
+        what = prose(f"{r['code']} {r['name']}")
+        kernel = " ".join(part for part in (code(str(r["kernel"]), 70), where(r)) if part)
+        lines.append(
+            f"| {share} | {covered_share} | {fig.si(stake if isinstance(stake, float) else None, 's')} "
+            f"| {what} | {kernel} |"
+        )
+    return "\n".join([*lines, *(["", f"and {len(rows) - cap} more."] if cap and len(rows) > cap else [])])
 
 
 def _findings(found: list[FindingGroup], groups: pl.DataFrame, cap: int | None) -> str:

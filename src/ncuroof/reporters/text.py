@@ -24,7 +24,7 @@ from ncuroof.reporters._groups import (
 )
 from ncuroof.reporters._lines import NARROWEST, SEVERITY_COLOR, columns, paint, wrap
 from ncuroof.reporters._names import cut, shorten, visible
-from ncuroof.reporters._suite import covered, disagreements, nsight_alone
+from ncuroof.reporters._suite import by_cause, covered, disagreements, nsight_alone, where
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,6 +40,7 @@ NAMES_NEED = 72
 """Columns under which the table leaves out the compute path."""
 PADDED = 1.25
 """Executed over useful work from which the ratio is told: below it, it is the rounding of any tiled kernel."""
+SUITE_SHOWN = 10
 SHOWN = 20
 """Kernels, and findings, shown unless asked otherwise."""
 
@@ -55,6 +56,7 @@ def render(analysis: Analysis, options: RenderOptions) -> str:
         _findings([f for f in found if not f.is_data_note], groups, options, width),
         _notes([f for f in found if f.is_data_note], analysis, options, width),
     ]
+    parts.insert(3, _suite(analysis, options, width))
     if options.verbose:
         parts += [_voices(analysis, options, width), _provenance(analysis, groups, width)]
     parts.append(wrap(covered(analysis), width))
@@ -225,6 +227,28 @@ def _notes(found: list[FindingGroup], analysis: Analysis, options: RenderOptions
         for message in messages if options.verbose else messages[:1]:
             lines += wrap(visible(message) + more, width, "    ", "  ")
     return [paint("Notes", "bold", on=options.color), *lines] if lines else []
+
+
+def _suite(analysis: Analysis, options: RenderOptions, width: int) -> list[str]:
+    """Over several reports: findings by kernel and cause, those on most of the GPU time first."""
+    rows = by_cause(analysis)
+    if len(rows) < 2:
+        return []
+    shown = rows[: options.cap(SUITE_SHOWN)]
+    cells = [["share", "so far", "at stake", "finding"]]
+    for r in shown:
+        share, so_far = (fig.percent(100 * float(str(r[c]))) for c in ("share", "covered_share"))
+        stake = r["time_at_stake_s"]
+        what = cut(f"{r['code']} {r['name']}", 24 if width >= 80 else 14)
+        cells.append([share, so_far, fig.si(stake if isinstance(stake, float) else None, "s"), what])
+    lines = columns(cells, [True, True, True, False])
+    start = max(len(line) for line in lines) + 2
+    out = [paint("By kernel and cause, most GPU time first", "bold", on=options.color), f"{lines[0]:<{start}}kernel"]
+    for line, r in zip(lines[1:], shown, strict=True):
+        tail = f" {where(r)}" if where(r) and width >= 80 else ""
+        out.append(f"{line:<{start}}{cut(str(r['kernel']), max(width - start - len(tail), 8))}{tail}")
+    rest = len(rows) - len(shown)
+    return [*out, f"… and {rest} more (--limit 0 shows all)"] if rest else out
 
 
 def _voices(analysis: Analysis, options: RenderOptions, width: int) -> list[str]:
