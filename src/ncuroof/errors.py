@@ -14,7 +14,8 @@
     ├── CollectError             `ncu` could not be run or refused to measure
     └── RegistryError            a rule, reader, reporter or data row of ncuroof is malformed
 
-The command line turns these into one line on stderr and the exit status; anything else is a bug and keeps its traceback.
+The command line turns these into one line on stderr and the exit status; anything else is a bug and keeps its
+traceback.
 """
 
 from __future__ import annotations
