@@ -31,6 +31,11 @@ def test_time_spread_over_kernels_is_no_finding():
     ).findings.is_empty()
 
 
+def test_points_of_a_sweep_are_no_program():
+    rows = [*launches("a", 90, op_sweep="n"), *[r for name in "bcde" for r in launches(name, 2, op_sweep="n")]]
+    assert run("P002", *rows).judged["P002"] == 0
+
+
 def test_a_slow_first_launch_is_a_warm_up():
     (found,) = run("P003", *launches("k", 30, 10, 10.5, 10)).findings.to_dicts()
     assert found["time_at_stake_s"] == pytest.approx(20e-6)

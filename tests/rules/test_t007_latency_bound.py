@@ -48,6 +48,7 @@ def test_where_only_the_roof_is_known_it_is_a_note():
     # The cause may as well be a kernel that is wrong for the size.
     (found,) = run("T007", IDLE | {"sm_pct": None, "memory_pct": None}).findings.to_dicts()
     assert found["severity"] == "note"
+    assert found["time_at_stake_s"] is None
 
 
 def test_without_any_measure_of_use_it_cannot_judge():

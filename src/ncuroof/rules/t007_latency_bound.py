@@ -10,10 +10,10 @@ Why it matters
 How it decides
     The placement's verdict is latency-bound, every SM has work, the kernel is much longer than a launch, and it owns at
     least 1 % of the report's time. Where only the roof is known and not how busy the units were, the cause may as well
-    be a kernel that is wrong for the size: then it is a note. Where warp states were counted and one of them dominates,
-    T008 names it instead; grids with fewer blocks than SMs are T002, and a last wave that accounts for what is missing
-    to 60 % is T003. Two kernels in three of public reports are under
-    60 % on both sides, which is why the share of time counts.
+    be a kernel that is wrong for the size: then it is a note without time at stake. Where warp states were counted and
+    one of them dominates, T008 names it instead; grids with fewer blocks than SMs are T002, and a last wave that
+    accounts for what is missing to 60 % is T003. Two kernels in three of public reports are under 60 % on both sides,
+    which is why the share of time counts. The time at stake leads to 60 % of the busiest unit, without the last wave.
 
 What to do
     Collect warp states (the full tier) to learn what the warps wait for. In general: more warps, more independent work
@@ -50,6 +50,9 @@ LIMITS = {
 }
 
 
+_UNITS_KNOWN = pl.col("sm_pct").is_not_null() & pl.col("memory_pct").is_not_null()
+
+
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels that wait for latency; see the module's documentation."""
     named = ((_stalls.largest() > limits["stall"]) & (pl.col("issue_active") < limits["issue"])).fill_null(value=False)
@@ -65,7 +68,9 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         & ~explained
     ).with_columns(
         # Nothing is known to bind below 60 % of a roof, so that is as far as hiding latency can be trusted to lead.
-        _stake=pl.col("duration_s") * (1 - pl.col("_tail_loss") - pl.col("_used_pct") / roofline.HIGH_PCT),
+        _stake=pl.when(_UNITS_KNOWN).then(
+            pl.col("duration_s") * (1 - pl.col("_tail_loss") - pl.col("_used_pct") / roofline.HIGH_PCT)
+        ),
     )
     return findings(
         hit,
