@@ -44,6 +44,14 @@ def test_a_last_wave_that_explains_it_is_left_to_t003():
     assert found["time_at_stake_s"] == pytest.approx(10e-6)
 
 
+def test_a_shortage_of_warps_is_left_to_t005_and_t006():
+    assert hits("T007", IDLE | {"occupancy_theoretical_pct": 25.0, "occupancy_achieved_pct": 24.0}) == []
+    assert hits("T007", IDLE | {"occupancy_theoretical_pct": 100.0, "occupancy_achieved_pct": 60.0}) == []
+    assert hits("T007", IDLE | {"occupancy_theoretical_pct": 100.0, "occupancy_achieved_pct": 95.0}) == [0]
+    tensor = {"tensor_pct": 20.0, "occupancy_theoretical_pct": 17.0, "occupancy_achieved_pct": 15.0}
+    assert hits("T007", IDLE | tensor) == [0]
+
+
 def test_where_only_the_roof_is_known_it_is_a_note():
     # The cause may as well be a kernel that is wrong for the size.
     (found,) = run("T007", IDLE | {"sm_pct": None, "memory_pct": None}).findings.to_dicts()

@@ -33,6 +33,7 @@ from ncuroof.roofline import HIGH_PCT
 from ncuroof.rules import Limit
 from ncuroof.rules._context import gain
 from ncuroof.rules._findings import Evidence, Row, findings
+from ncuroof.rules._occupancy import GAP_PCT, ISSUE, THEORETICAL_PCT, few_fit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,10 +44,12 @@ SEVERITY = "info"
 NEEDS = ("occupancy_theoretical_pct", "waves", "duration_s", "sm_pct", ("memory_pct", "memory_roof_pct"))
 TIER = "roofline"
 LIMITS = {
-    "theoretical_pct": Limit(80.0, "%", "below it Nsight looks for the limiter", "Nsight rule TheoreticalOccupancy"),
+    "theoretical_pct": Limit(
+        THEORETICAL_PCT, "%", "below it Nsight looks for the limiter", "Nsight rule TheoreticalOccupancy"
+    ),
     "busy_pct": Limit(HIGH_PCT, "%", "above it latency is hidden well enough", "Nsight rule SOLBottleneck"),
-    "issue": Limit(0.6, "1", "schedulers that issue more often are not starved", "Nsight rule IssueSlotUtilization"),
-    "achieved_gap_pct": Limit(10.0, "%", "a larger gap has another cause (T006)", "Nsight rule AchievedOccupancy"),
+    "issue": Limit(ISSUE, "1", "schedulers that issue more often are not starved", "Nsight rule IssueSlotUtilization"),
+    "achieved_gap_pct": Limit(GAP_PCT, "%", "a larger gap has another cause (T006)", "Nsight rule AchievedOccupancy"),
 }
 
 LIMITERS = ("registers", "shared", "warps", "blocks", "barriers")
@@ -60,13 +63,11 @@ def applies() -> pl.Expr:
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels that are short of warps; see the module's documentation."""
     theory = pl.col("occupancy_theoretical_pct")
-    present = (pl.col("occupancy_achieved_pct") >= theory - limits["achieved_gap_pct"]).fill_null(value=True)
-    starved = (pl.col("issue_active") < limits["issue"]).fill_null(value=True)
+    short = few_fit(limits["theoretical_pct"], limits["achieved_gap_pct"], limits["issue"])
     room = pl.col("_used_pct") < limits["busy_pct"]
-    low = theory < limits["theoretical_pct"]
     fits = [pl.col(f"occupancy_limit_{name}") for name in LIMITERS]
     smallest = pl.min_horizontal(fits)
-    hit = kernels.filter(pl.col("_matters") & low & room & present & starved & (pl.col("waves") >= 1)).with_columns(
+    hit = kernels.filter(pl.col("_matters") & short & room).with_columns(
         _stake=pl.col("duration_s") * gain(1 - theory / 100),
         _fit=smallest,
         _limiter=pl.concat_list(

@@ -30,6 +30,7 @@ from ncuroof.roofline import HIGH_PCT
 from ncuroof.rules import Limit
 from ncuroof.rules._context import gain
 from ncuroof.rules._findings import Evidence, findings
+from ncuroof.rules._occupancy import GAP_PCT, TAIL, few_active
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,9 +48,9 @@ NEEDS = (
 )
 TIER = "roofline"
 LIMITS = {
-    "gap_pct": Limit(10.0, "%", "points between theoretical and achieved", "Nsight rule AchievedOccupancy"),
+    "gap_pct": Limit(GAP_PCT, "%", "points between theoretical and achieved", "Nsight rule AchievedOccupancy"),
     "busy_pct": Limit(HIGH_PCT, "%", "above it latency is hidden well enough", "Nsight rule SOLBottleneck"),
-    "tail": Limit(0.10, "1", "a last wave that wastes this much is the cause (T003)", "threshold of T003"),
+    "tail": Limit(TAIL, "1", "a last wave that wastes this much is the cause (T003)", "threshold of T003"),
 }
 
 ADVICE = (
@@ -66,13 +67,8 @@ def applies() -> pl.Expr:
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels that hold fewer warps than fit; see the module's documentation."""
     gap = pl.col("occupancy_theoretical_pct") - pl.col("occupancy_achieved_pct")
-    hit = kernels.filter(
-        pl.col("_matters")
-        & (gap > limits["gap_pct"])
-        & (pl.col("_used_pct") < limits["busy_pct"])
-        & (pl.col("waves") >= 1)
-        & (pl.col("_tail_loss") < limits["tail"])
-    ).with_columns(
+    room = pl.col("_used_pct") < limits["busy_pct"]
+    hit = kernels.filter(pl.col("_matters") & few_active(limits["gap_pct"], limits["tail"]) & room).with_columns(
         _stake=pl.col("duration_s") * gain(gap / pl.col("occupancy_theoretical_pct")),
     )
     return findings(

@@ -11,9 +11,10 @@ How it decides
     The placement's verdict is latency-bound, every SM has work, the kernel is much longer than a launch, and it owns at
     least 1 % of the report's time. Where only the roof is known and not how busy the units were, the cause may as well
     be a kernel that is wrong for the size: then it is a note without time at stake. Where warp states were counted and
-    one of them dominates, T008 names it instead; grids with fewer blocks than SMs are T002, and a last wave that
-    accounts for what is missing to 60 % is T003. Two kernels in three of public reports are under 60 % on both sides,
-    which is why the share of time counts. The time at stake leads to 60 % of the busiest unit, without the last wave.
+    one of them dominates, T008 names it instead; grids with fewer blocks than SMs are T002, a last wave that accounts
+    for what is missing to 60 % is T003, a shortage of warps is T005 or T006. Two kernels in three of public reports are
+    under 60 % on both sides, which is why the share of time counts. The time at stake leads to 60 % of the busiest
+    unit, without the last wave.
 
 What to do
     Collect warp states (the full tier) to learn what the warps wait for. In general: more warps, more independent work
@@ -34,6 +35,7 @@ from ncuroof.quantity_text import percent
 from ncuroof.rules import Limit, _stalls
 from ncuroof.rules._context import by_side
 from ncuroof.rules._findings import Evidence, Row, findings
+from ncuroof.rules._occupancy import few_active, few_fit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,6 +68,8 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         & filled
         & ~named
         & ~explained
+        & ~few_fit()
+        & ~few_active()
     ).with_columns(
         # Nothing is known to bind below 60 % of a roof, so that is as far as hiding latency can be trusted to lead.
         _stake=pl.when(_UNITS_KNOWN).then(
