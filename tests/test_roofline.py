@@ -87,6 +87,7 @@ def test_no_arithmetic_at_all_is_judged_by_bandwidth_alone():
         ({"flop_fp16": 0.0}, "CUDA cores were not counted"),
         ({"flop_fp16": 0.0, "flop_fp32": 0.0}, "FP64 was not counted"),
         ({"flop_fp32": 1e6, "tensor_pct": 40.0}, "the tensor pipe was busy and its work was not counted"),
+        ({"flop_fp32": 1e6, "flop_fp64": 0.0, "path_hint": "fp16"}, "a tensor kernel's epilogue is not its work"),
         ({}, "nothing was counted"),
     ],
 )

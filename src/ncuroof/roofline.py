@@ -158,13 +158,16 @@ def _executed_work(works: list[pl.Expr]) -> pl.Expr:
 
     A sum of zero is believed only where both the CUDA cores and the tensor cores were counted, or the tensor pipe is
     known to have been idle: a matrix product without tensor counters, and a GEMV without FP32 counters, look like zero.
-    A busy tensor pipe without any count of its work makes the sum worthless.
+    A busy tensor pipe without any count of its work makes the sum worthless, and so does a tensor kernel's name where
+    neither work nor activity of the tensor pipe was measured.
     """
     tensor_known = pl.any_horizontal(pl.col(work_column(p)).is_not_null() for p in TENSOR_PATHS)
     active = pl.col("tensor_pct")
     idle = (active < TENSOR_ACTIVE_PCT).fill_null(value=False) | (pl.col("cc_major") < 7).fill_null(value=False)
     complete = (tensor_known | idle) & pl.col("flop_fp32").is_not_null() & pl.col("flop_fp64").is_not_null()
-    uncounted = ~tensor_known & (active >= TENSOR_ACTIVE_PCT).fill_null(value=False)
+    busy = (active >= TENSOR_ACTIVE_PCT).fill_null(value=False)
+    # Where the activity is unknown too, a name that says tensor cores is enough to doubt an epilogue's few FLOPs.
+    uncounted = ~tensor_known & (busy | (active.is_null() & pl.col("path_hint").is_not_null()))
     total = pl.sum_horizontal(works)
     known = pl.any_horizontal(w.is_not_null() for w in works) & ((total > 0) | complete) & ~uncounted
     return pl.when(known).then(total)
