@@ -50,8 +50,12 @@ def decoded(content: bytes, wanted: np.ndarray | None, *, in_step: bool) -> list
     scalars = batch.scalars
     texts = [scalars.texts.get(place) for place in range(len(scalars.row))]
     columns = (batch.owner, scalars.name_id, scalars.kind, scalars.number.view(np.uint64), scalars.integer)
-    rest = [(r.function, r.pid, r.created, list(r.rules), r.nvtx) for r in batch.results]
-    return [*(c.tolist() for c in columns), texts, rest]
+    stored = batch.stored
+    held = [stored.texts[name] for name in ("mangled", "function", "demangled", "nvtx")]
+    rest = [(d.values, d.places.tolist()) for d in [*held, stored.rules]]
+    rest += [[c.tolist() for c in stored.numbers[name]] for name in ("pid", "context", "stream")]
+    heads = [stored.head(place).call for place in range(len(batch.kinds))]
+    return [*(c.tolist() for c in columns), texts, rest, stored.rule_owner.tolist(), str(stored.driver.tolist()), heads]
 
 
 @given(st.lists(shapes, min_size=1, max_size=5), st.booleans(), st.booleans())
@@ -108,4 +112,4 @@ def test_any_bytes_as_a_result_give_a_batch_or_one_error(body: bytes) -> None:
         batch = results.read_batch(content, "x", walk(content, "x").entries, NAMES, None)
     except DamagedError:
         return
-    assert len(batch.results) == MANY
+    assert len(batch.kinds) == MANY

@@ -1,4 +1,4 @@
-"""Decodes a batch of results: everything but the metrics with protobuf, the metrics in bulk."""
+"""Decodes a batch of results: in step where they have the usual shape, else one by one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from ncuroof.ncurep import spans
+from ncuroof.ncurep import fields, spans, stored
 from ncuroof.ncurep.container import Entry, damaged
 from ncuroof.ncurep.messages import message
 from ncuroof.ncurep.scalars import ABSENT, PAD, Buffer, Scalars, decode, joined
+from ncuroof.ncurep.stored import Stored
 
 if TYPE_CHECKING:
     import mmap
@@ -29,7 +30,7 @@ class Batch:
 
     Attributes:
         kinds: result kind of each.
-        results: message of each; its metrics may be left out.
+        stored: what they hold beside the metrics.
         scalars: scalars of all of them, results in order, metrics of a result in order.
         owner: for each scalar the position of its result.
         refused: entries of other kinds than kernel whose layout is not that of a kernel.
@@ -37,7 +38,7 @@ class Batch:
     """
 
     kinds: list[str]
-    results: list[Any]
+    stored: Stored
     scalars: Scalars
     owner: Ints
     refused: list[Entry]
@@ -88,28 +89,23 @@ def _in_step(data: bytes | mmap.mmap, entries: Sequence[Entry], wanted: Flags | 
         pieces = [data[e.offset : e.offset + e.size] for e in entries]
         content = b"".join(pieces) + PAD
         begin = (np.cumsum([e.size for e in entries]) - [e.size for e in entries]).tolist()
-    limit = [b + e.size for b, e in zip(begin, entries, strict=True)]
-    before = [spans.first_metric(content, b, end) for b, end in zip(begin, limit, strict=True)]
-    if min(before) < 0:
-        return None
+    start = np.array(begin, np.int64)
+    limit = start + np.array([e.size for e in entries])
     buffer = Buffer(content)
-    found = spans.find(buffer.words, np.array(before), np.array(limit), wanted)
-    if found is None:
+    head = fields.walk(buffer.words, start, limit, below=spans.METRIC_TAG)
+    found = head and spans.find(buffer.words, head[1], limit, wanted)
+    rest = found and fields.walk(buffer.words, found.after, limit)
+    # A metric behind other fields does not stand in the run of metrics.
+    if not head or not found or not rest or any(step.tag == spans.METRIC_TAG for step in rest[0]):
         return None
-    read = message("Result").FromString
     try:
-        results = []
-        for first, metrics, rest, end in zip(begin, before, found.after.tolist(), limit, strict=True):
-            start, stop = spans.sections(content, rest, end)
-            results.append(read(content[first:metrics] + content[rest:start] + content[stop:end]))
-        if any(len(r.metrics) for r in results):
-            return None
         scalars = decode(buffer, found.start, found.end, wanted)
     except DecodeError:
         return None
     row = scalars.row
-    kinds = ["kernel"] * len(results)
-    return Batch(kinds, results, scalars, found.owner[row], [], buffer, found.start[row], found.end[row])
+    beside = stored.from_steps(buffer, head[0] + rest[0], begin, head[1].tolist())
+    kinds = ["kernel"] * len(entries)
+    return Batch(kinds, beside, scalars, found.owner[row], [], buffer, found.start[row], found.end[row])
 
 
 def _one_by_one(
@@ -144,7 +140,7 @@ def _one_by_one(
         raise damaged(name, entries[0].offset, found) from None
     owner = np.repeat(np.arange(len(results)), counts)
     row = scalars.row
-    return Batch(kinds, results, scalars, owner[row], refused, buffer, start[row], end[row])
+    return Batch(kinds, stored.from_messages(results), scalars, owner[row], refused, buffer, start[row], end[row])
 
 
 def _like_a_kernel(metrics: Sequence[bytes], names: Sequence[str]) -> bool:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ncuroof.ncurep.messages import message
+from ncuroof.ncurep.varints import LOW, join_sevens
 
 if TYPE_CHECKING:
     import mmap
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 ABSENT, NUMBER, INTEGER, TEXT = 0, 1, 2, 3
 PAD = bytes(16)
 BLOCK = 1 << 14
-_LOW = np.array([(1 << (8 * n)) - 1 if n < 8 else (1 << 64) - 1 for n in range(9)], dtype=np.uint64)
 # Continuation bits of a well-formed varint of n bytes: set in all bytes but the last.
 _CONTINUED = np.array([sum(0x80 << (8 * i) for i in range(n - 1)) if n else 1 for n in range(9)], dtype=np.uint64)
 _TOP = np.uint64(0x8080808080808080)
@@ -172,10 +172,10 @@ def _values(
 
     varints = np.flatnonzero(good & ((tag == 0x28) | (tag == 0x20)) & (size >= 2) & (size <= 9))
     width = size[varints] - 1
-    raw = words[value[varints] + 3] & _LOW[width]
+    raw = words[value[varints] + 3] & LOW[width]
     whole = (raw & _TOP) == _CONTINUED[width]
     varints, raw = varints[whole], raw[whole]
-    decoded = _join_sevens(raw)
+    decoded = join_sevens(raw)
     small = (tag[varints] == 0x28) | (decoded < 1 << 32)
     varints, decoded = varints[small], decoded[small]
     integer[varints] = decoded
@@ -190,16 +190,6 @@ def _values(
     for place, begin, long in zip(places.tolist(), (value[places] + 4).tolist(), inner[places].tolist(), strict=True):
         texts[place] = buffer.content[begin : begin + long]
     return kind, number, integer, texts, np.flatnonzero(present & (kind == ABSENT))
-
-
-def _join_sevens(raw: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The number in a little-endian varint of up to 8 bytes: drops every eighth bit, by halves."""
-    u = np.uint64
-    raw = raw & u(0x7F7F7F7F7F7F7F7F)
-    raw = (raw & u(0x007F007F007F007F)) | ((raw & u(0x7F007F007F007F00)) >> u(1))
-    raw = (raw & u(0x00003FFF00003FFF)) | ((raw & u(0x3FFF00003FFF0000)) >> u(2))
-    joined: NDArray[np.uint64] = (raw & u(0x000000000FFFFFFF)) | ((raw & u(0x0FFFFFFF00000000)) >> u(4))
-    return joined
 
 
 def _one_by_one(  # noqa: PLR0917

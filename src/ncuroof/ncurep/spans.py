@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import mmap
-
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
 
 METRIC_TAG = 0x6A  # field 13, length-delimited
 WORTHWHILE = 48  # results from which walking in step is faster than one by one
-_FIXED = {1: 8, 5: 4}
-_BEYOND_15 = range(0x80, 0x100)  # first octets of tags that take two
 _BYTE, _SEVEN_BITS, _EIGHT = np.uint64(0xFF), np.uint64(0x7F), np.uint64(8)
 
 
@@ -33,59 +29,13 @@ class Spans:
     Attributes:
         start, end: of each metric message in the buffer, results in order, metrics of a result in order.
         owner: position of each metric's result in the batch.
-        before, after: for each result, where its run of metrics begins (with the first tag) and ends.
+        after: for each result, where its run of metrics ends.
     """
 
     start: Ints
     end: Ints
     owner: Ints
-    before: Ints
     after: Ints
-
-
-def first_metric(data: bytes | mmap.mmap, position: int, end: int) -> int:
-    """Offset of the first metric's tag in the result at ``position``.
-
-    Where it has no metric: of the first field beyond 15, or ``end``. For bytes that are no message: -1.
-    """
-    while position < end:
-        tag = data[position]
-        if tag == METRIC_TAG or tag & 0x80:
-            return position
-        position = _after(data, position + 1, tag & 7, end)
-    return position if position == end else -1
-
-
-def sections(data: bytes | mmap.mmap, position: int, end: int) -> tuple[int, int]:
-    """Where the run of section definitions lies that follows ``position`` after fields below 17; empty where none does.
-
-    They are two thirds of a result and repeat in every one; nobody needs them here.
-    """
-    start = position
-    while start < end and data[start] not in _BEYOND_15:
-        start = _after(data, start + 1, data[start] & 7, end)
-    while start + 1 < end and data[start] == 0x80 and data[start + 1] == 0x01:  # field 16, a number
-        start = _after(data, start + 2, 0, end)
-    stop = start
-    while stop + 1 < end and data[stop] == 0x8A and data[stop + 1] == 0x01:
-        stop = _after(data, stop + 2, 2, end)
-    return (start, stop) if stop <= end else (end, end)
-
-
-def _after(data: bytes | mmap.mmap, position: int, wire: int, end: int) -> int:
-    """Offset after the content of a field; beyond ``end`` for bytes that are none."""
-    if wire in _FIXED:
-        return position + _FIXED[wire]
-    value = shift = 0
-    octet = 0x80
-    while octet & 0x80:
-        if position >= end or shift > 63 or wire not in (0, 2):
-            return end + 1
-        octet = data[position]
-        value |= (octet & 0x7F) << shift
-        shift += 7
-        position += 1
-    return position + value if wire == 2 else position
 
 
 def find(words: NDArray[np.uint64], before: Ints, limit: Ints, wanted: NDArray[np.bool_] | None) -> Spans | None:
@@ -130,7 +80,7 @@ def find(words: NDArray[np.uint64], before: Ints, limit: Ints, wanted: NDArray[n
         elif wanted is None or wanted[min(same, len(wanted) - 1)]:
             steps.append((alive, position + 2, end))
         position = end
-    return Spans(*_in_order(steps, len(before)), before, after)
+    return Spans(*_in_order(steps, len(before)), after)
 
 
 def _in_order(steps: list[tuple[Ints, Ints, Ints]], results: int) -> tuple[Ints, Ints, Ints]:

@@ -14,7 +14,7 @@ import polars as pl
 
 from ncuroof.model import Chunk
 from ncuroof.ncurep.nsight_rules import Item, read_rule
-from ncuroof.ncurep.nvtx import State, read_state
+from ncuroof.ncurep.nvtx import read_state
 from ncuroof.ncurep.scalars import INTEGER, NUMBER, TEXT
 from ncuroof.ncurep.session import Device, Facts, text
 from ncuroof.ncurep.units import unit_of
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ncuroof.inputs import InputFile
+    from ncuroof.ncurep.fields import Distinct
     from ncuroof.ncurep.results import Batch
+    from ncuroof.ncurep.stored import Stored
 
 # Metrics that the launches table itself needs, whatever the caller wants.
 _SIZES = {f"{size}_{axis}": f"launch__{size}_dim_{axis}" for size in ("grid", "block") for axis in "xyz"}
@@ -94,7 +96,7 @@ class Builder:
         return Chunk(
             self._launches(first, batch, _Picked(self._names.ids, ids, batch)),
             self._metrics(first, ids, batch),
-            self._rules(first, batch.results),
+            self._rules(first, batch),
         )
 
     def _metrics(self, first: int, ids: NDArray[np.int64], batch: Batch) -> pl.DataFrame:
@@ -114,7 +116,7 @@ class Builder:
         if scalars.texts:
             said = said.scatter(list(scalars.texts), [self._text(raw) for raw in scalars.texts.values()])
         frame = frame.with_columns(said)
-        keep = _last_of_each(ids, batch.owner, len(batch.results), len(self._names.names))
+        keep = _last_of_each(ids, batch.owner, len(batch.kinds), len(self._names.names))
         if keep is not None:
             frame = frame.filter(pl.Series(keep))
         kind = pl.col("kind")
@@ -129,30 +131,29 @@ class Builder:
         )
 
     def _launches(self, first: int, batch: Batch, picked: _Picked) -> pl.DataFrame:
-        facts, decode, results = self._facts, self._text, batch.results
-        count = len(results)
-        function, demangled, mangled = (
-            [decode(getattr(r, name)) or None for r in results] for name in ("function", "demangled", "mangled")
-        )
-        states = [self._state(r.nvtx) if r.HasField("nvtx") else None for r in results]
-        drivers = [facts.driver_version] * count
+        facts, stored = self._facts, batch.stored
+        count = len(batch.kinds)
+        names = {name: self._names_of(stored.texts[name]) for name in ("function", "demangled", "mangled")}
+        states = [self._state(raw) for raw in stored.texts["nvtx"].values]
+        drivers = pl.Series([facts.driver_version], dtype=pl.String).new_from_index(0, count)
         if facts.driver_version is None:
-            drivers = [_driver(r.driver_version) if r.HasField("driver_version") else None for r in results]
-            self.driver_version = next((d for d in reversed(drivers) if d is not None), self.driver_version)
+            told = [None if np.isnan(d) else _driver(d) for d in stored.driver.tolist()]
+            self.driver_version = next((d for d in reversed(told) if d is not None), self.driver_version)
+            drivers = pl.Series(told, dtype=pl.String)
         columns: dict[str, Any] = {
             "result_index": np.arange(first, first + count, dtype=np.uint32),
             "result_kind": batch.kinds,
-            "kernel_name": [f or d or m for f, d, m in zip(function, demangled, mangled, strict=True)],
-            "kernel_demangled": demangled,
-            "kernel_mangled": mangled,
-            "process_id": [r.pid if r.HasField("pid") else None for r in results],
-            "context_id": [r.context if r.HasField("context") else None for r in results],
-            "stream_id": [r.stream if r.HasField("stream") else None for r in results],
-            "nvtx_path": [s.path if s else None for s in states],
-            "nvtx": _nvtx_column(states),
+            "kernel_name": pl.select(pl.coalesce(*names.values())).to_series(),
+            "kernel_demangled": names["demangled"],
+            "kernel_mangled": names["mangled"],
+            "process_id": _where(*stored.numbers["pid"]),
+            "context_id": _where(*stored.numbers["context"]),
+            "stream_id": _where(*stored.numbers["stream"]),
+            "nvtx_path": _gather(pl.Series([s.path for s in states], dtype=pl.String), stored.texts["nvtx"]),
+            "nvtx": _gather(_lists([s.ranges for s in states], NVTX_RANGE), stored.texts["nvtx"]),
             "driver_version": drivers,
         }
-        columns.update(_sizes(picked, results, old=facts.ncu_version is None))
+        columns.update(_sizes(picked, stored, old=facts.ncu_version is None))
         columns.update(self._gpus(picked))
         same: dict[str, str | None] = {
             "source": self._file.name,
@@ -166,6 +167,10 @@ class Builder:
         frame = pl.DataFrame({k: v if isinstance(v, pl.Series) else pl.Series(k, v) for k, v in columns.items()})
         frame = frame.with_columns(pl.lit(value, dtype=pl.String).alias(name) for name, value in same.items())
         return conform(frame, LAUNCHES)
+
+    def _names_of(self, names: Distinct) -> pl.Series:
+        """Names as text; null for empty ones."""
+        return _gather(pl.Series([self._text(raw) or None for raw in names.values], dtype=pl.String), names)
 
     def _gpus(self, picked: _Picked) -> dict[str, Any]:
         """GPU name, compute capability and device ordinal of each result.
@@ -192,20 +197,14 @@ class Builder:
             columns[column] = _integers(numbers)
         return columns
 
-    def _rules(self, first: int, results: Sequence[Any]) -> pl.DataFrame:
-        places: dict[bytes, int] = {}
-        chosen: list[int] = []
-        owner: list[int] = []
-        for index, result in enumerate(results, first):
-            for raw in result.rules:
-                chosen.append(places.setdefault(raw, len(places)))
-                owner.append(index)
-        if not owner:
+    def _rules(self, first: int, batch: Batch) -> pl.DataFrame:
+        rules = batch.stored.rules
+        if not len(rules.places):
             return empty(NSIGHT_RULES)
-        distinct = [self._rule(raw) for raw in places]
+        distinct = [self._rule(raw) for raw in rules.values]
+        picked = rules.places
         length = np.array([len(items) for items in distinct])
         begin = np.cumsum(length) - length
-        picked = np.array(chosen)
         repeats = length[picked]
         # Rows of the distinct items, for each rule result all of its items in order.
         within = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
@@ -214,7 +213,7 @@ class Builder:
         return conform(
             frame.with_columns(
                 pl.lit(self._file.sha256).alias("source_sha256"),
-                pl.Series("result_index", np.repeat(np.array(owner, np.uint32), repeats)),
+                pl.Series("result_index", np.repeat((batch.stored.rule_owner + first).astype(np.uint32), repeats)),
             ),
             NSIGHT_RULES,
         )
@@ -224,7 +223,7 @@ class _Picked:
     """The few metrics that the launches table needs, one value per result; None where a result lacks one."""
 
     def __init__(self, numbers: dict[str, int], ids: NDArray[np.int64], batch: Batch) -> None:
-        self._count = len(batch.results)
+        self._count = len(batch.kinds)
         self._scalars = batch.scalars
         self._owner = batch.owner
         needed = {numbers[name]: name for name in _LAUNCH if name in numbers}
@@ -267,15 +266,28 @@ def _remember(function: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
     return remembering
 
 
+def _where(values: NDArray[Any], there: NDArray[np.bool_]) -> pl.Series:
+    """A column of values that are not there everywhere."""
+    series = pl.Series(values)
+    return series if there.all() else pl.select(pl.when(pl.Series(there)).then(series)).to_series()
+
+
+def _gather(values: pl.Series, strings: Distinct) -> pl.Series:
+    """A column from what was made of each distinct string; null where there was none."""
+    there = strings.places >= 0
+    if not there.any():
+        return pl.Series([None], dtype=values.dtype).new_from_index(0, len(there))
+    return values.gather(_where(strings.places.clip(0).astype(np.uint32), there))
+
+
 def _integers(numbers: NDArray[np.float64]) -> pl.Series:
     """Numbers that fit 32 bits unsigned, as such; null for all others, since a damaged report may hold anything."""
     fitting = (numbers >= 0) & (numbers < 1 << 32)
     whole = np.where(fitting, numbers, 0).astype(np.uint32)
-    series = pl.Series(whole)
-    return series if fitting.all() else pl.select(pl.when(pl.Series(fitting)).then(series)).to_series()
+    return _where(whole, fitting)
 
 
-def _sizes(picked: _Picked, results: Sequence[Any], *, old: bool) -> dict[str, pl.Series]:
+def _sizes(picked: _Picked, held: Stored, *, old: bool) -> dict[str, pl.Series]:
     """Grid and block along each axis; null where not known.
 
     The metrics are right wherever they are. Where they are missing, the result's own fields stand in; but there reports
@@ -285,7 +297,8 @@ def _sizes(picked: _Picked, results: Sequence[Any], *, old: bool) -> dict[str, p
     missing = np.flatnonzero(np.any([np.isnan(values) for values in sizes.values()], axis=0))
     grid_size = picked.numbers(_GRID_SIZE)
     for place in missing.tolist():
-        stored = {s: [getattr(getattr(results[place], s), axis) for axis in "xyz"] for s in ("grid", "block")}
+        head = held.head(place)
+        stored = {s: [getattr(getattr(head, s), axis) for axis in "xyz"] for s in ("grid", "block")}
         grid = _grid(stored["grid"], stored["block"], grid_size[place], old=old)
         for column, value in zip(_SIZES, (*grid, *stored["block"]), strict=True):
             if np.isnan(sizes[column][place]):
@@ -311,27 +324,6 @@ def _device(devices: Sequence[Device], name: str | None) -> Device | None:
     """The session's device of that name, or its only one; None where that is not clear."""
     same = [d for d in devices if name in (None, d.name, d.attributes.get(_GPU))]
     return same[0] if len(same) == 1 else None
-
-
-def _nvtx_column(states: Sequence[State | None]) -> pl.Series:
-    """The NVTX ranges of each result as a list column; null where no state was stored."""
-    distinct: dict[int, int] = {}
-    kept: list[State] = []
-    places: list[int | None] = []
-    for state in states:
-        if state is None:
-            places.append(None)
-            continue
-        if id(state) not in distinct:
-            distinct[id(state)] = len(kept)
-            kept.append(state)
-        places.append(distinct[id(state)])
-    lists = _lists([state.ranges for state in kept], NVTX_RANGE)
-    return (
-        lists.gather(pl.Series(places, dtype=pl.UInt32)).alias("nvtx")
-        if kept
-        else pl.Series("nvtx", [None] * len(states), dtype=pl.List(NVTX_RANGE))
-    )
 
 
 def _item_frame(items: Sequence[Item]) -> pl.DataFrame:

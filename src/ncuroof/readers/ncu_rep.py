@@ -106,7 +106,7 @@ def _chunks(
         batch = read_batch(file.data, file.name, entries, names.names, names.wanted)
         undecoded.update(e.kind for e in batch.refused)
         assumed.update(kind for kind in batch.kinds if kind != "kernel")
-        if not batch.results:
+        if not batch.kinds:
             continue
         try:
             chunk = builder.chunk(index, batch)
@@ -116,7 +116,7 @@ def _chunks(
             found = "a result from here on has NVTX ranges, rule messages or opcodes that cannot be decoded"
             raise container.damaged(file.name, entries[0].offset, found) from None
         report.session.driver_version = builder.driver_version
-        index += len(batch.results)
+        index += len(batch.kinds)
         yield chunk
         _release(file.data, entries[-1].offset)
     if assumed:
