@@ -51,7 +51,7 @@ SHORT = ("within three launch floors (T001 judges it)", C("duration_s") < _conte
 SMALL = ("under 1 % of the report's time", C("_kernel_share") < _context.MATTERS_SHARE)
 UNTIMED = ("no duration", C("duration_s").is_null())
 BUSY = ("a roof or unit is 60 % busy: nothing to hide", C("_used_pct") >= roofline.HIGH_PCT)
-TENSOR = ("on tensor cores by design", C("tensor_pct") >= roofline.TENSOR_ACTIVE_PCT)
+TENSOR = ("on tensor cores by design", C("_tensor"))
 UNFILLED = ("fewer blocks than SMs (T002 judges it)", C("grid_blocks") < C("_sms"))
 PARTIAL = ("less than one wave", C("waves") < 1)
 TAIL = ("the last wave explains it (T003 judges it)", C("_tail_loss") >= 0.1)
@@ -122,7 +122,7 @@ PAIRS = (
         "(?i)only [0-9,]+ blocks?, which is less than",
         C("grid_blocks") < C("_sms"),
         ("T002",),
-        (*BASIC, BUSY),
+        (*BASIC, BUSY, ("under a tenth of the SMs idle", C("grid_blocks") > 0.9 * C("_sms"))),
     ),
     Pair(
         "tail effect",
@@ -234,7 +234,7 @@ PAIRS = (
         "spends [\\d.]+ cycles being stalled",
         (_stalls.largest() > 0.3) & (C("issue_active") < 0.8),
         ("T008",),
-        (*BASIC, BUSY, UNFILLED),
+        (*BASIC, BUSY, UNFILLED, ("the file holds their message, not the counters", C("warp_latency").is_null())),
     ),
     Pair(
         "non-fused arithmetic",

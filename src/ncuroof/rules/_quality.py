@@ -31,7 +31,9 @@ def per_report(
     frame = kernels.with_columns(_holds=holds)
     group = ["source_sha256", "source"]
     totals = frame.group_by(group, maintain_order=True).agg(pl.len().alias("total"))
-    counts = frame.filter("_holds").group_by(group, maintain_order=True).agg(pl.len().alias("count"), *carry)
+    # Lazily, so that of hundreds of columns only those are filtered that the figures need.
+    concerned_only = frame.lazy().filter("_holds").group_by(group, maintain_order=True)
+    counts = concerned_only.agg(pl.len().alias("count"), *carry).collect()
     frame = totals.join(counts, on=group, how="inner", maintain_order="left")
     rows = []
     for row in frame.iter_rows(named=True):
