@@ -234,7 +234,7 @@ PAIRS = (
         "spends [\\d.]+ cycles being stalled",
         (_stalls.largest() > 0.3) & (C("issue_active") < 0.8),
         ("T008",),
-        (*BASIC, BUSY, UNFILLED, ("the file holds their message, not the counters", C("warp_latency").is_null())),
+        (*BASIC, BUSY, UNFILLED),
     ),
     Pair(
         "non-fused arithmetic",
@@ -326,7 +326,7 @@ def _causes(those: pl.DataFrame, causes: tuple[tuple[str, pl.Expr], ...]) -> lis
     if those.is_empty():
         return []
     label: pl.Expr = pl.lit("unexplained")
-    for name, holds in reversed(causes):
+    for name, holds in reversed((*causes, ("the file holds their message, not the counters", C("test").is_null()))):
         label = pl.when(holds.fill_null(value=False)).then(pl.lit(name)).otherwise(label)
     labelled = those.with_columns(c=label)
     return list(labelled.group_by("c").len().sort("len", "c", descending=True).iter_rows())
