@@ -395,22 +395,47 @@ def test_wgmma_instructions_cannot_be_priced(kernel_of):
 
 
 NO_FP64 = {SASS.format(n): 0.0 for n in ("dadd", "dmul", "dfma")}
+FP16_PIPE = "sm__inst_executed_pipe_fp16.avg.pct_of_peak_sustained_active"
+FP16_ON_FMA = "sm__inst_executed_pipe_fma_type_fp16.avg.pct_of_peak_sustained_active"
+COUNTED = fp32(1, 1, 1) | NO_FP64 | {f"{OPS}src_bf16_dst_fp32.sum": 0.0}
 
 
 @pytest.mark.parametrize(
     ("values", "columns", "complete"),
     [
         ({}, {}, False),
-        (fp32(1, 1, 1) | NO_FP64, {}, False),  # tensor work may hide
-        (fp32(1, 1, 1) | NO_FP64 | ELEMENTWISE, {}, True),  # 2.98 % are register moves
-        (fp32(1, 1, 1) | NO_FP64 | {f"{OPS}src_bf16_dst_fp32.sum": 0.0}, {}, True),
-        ({f"{OPS}src_bf16_dst_fp32.sum": 0.0}, {}, False),  # FP32 work may hide
-        (fp32(1, 1, 1) | NO_FP64, {"cc": "7.5", "gpu_name": "NVIDIA GeForce GTX 1660 SUPER"}, True),
+        (fp32(1, 1, 1) | NO_FP64 | {FP16_PIPE: 0.0}, {}, False),  # tensor work may hide
+        (fp32(1, 1, 1) | NO_FP64 | {FP16_PIPE: 0.0} | ELEMENTWISE, {}, True),  # 2.98 % are register moves
+        (COUNTED, {}, False),  # FP16 work may hide
+        (COUNTED | {FP16_PIPE: 0.99}, {"cc": "8.6"}, True),
+        (COUNTED | {FP16_PIPE: 0.0}, {}, False),  # HFMA2 may hide on the tensor pipe of CC 8.0, 8.7 and 9.0
+        (
+            COUNTED | {FP16_PIPE: 0.0, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed": 80.0},
+            {},
+            False,
+        ),
+        (COUNTED | {FP16_PIPE: 0.0, f"{OPS}src_bf16_dst_fp32.sum": 1e9}, {}, True),  # matrix work there
+        (COUNTED | {FP16_PIPE: 0.0, FP16_ON_FMA: 1.0}, {"cc": "8.6"}, False),  # the busier of the two decides
+        (COUNTED | {SASS.format(n): 5.0 for n in ("hadd", "hmul", "hfma")} | {FP16_PIPE: 50.0}, {}, True),  # counted
+        (COUNTED | {SASS.format("hadd"): 0.0}, {}, False),  # multiply-adds may hide
+        ({f"{OPS}src_bf16_dst_fp32.sum": 0.0, FP16_PIPE: 0.0}, {}, False),  # FP32 work may hide
+        (
+            fp32(1, 1, 1) | NO_FP64 | {FP16_PIPE: 0.0},
+            {"cc": "7.5", "gpu_name": "NVIDIA GeForce GTX 1660 SUPER"},
+            True,
+        ),
     ],
 )
 def test_work_is_complete_only_where_nothing_can_hide(kernel_of, values, columns, complete):
     columns = {"cc": "9.0", "gpu_name": "NVIDIA H100 PCIe"} | columns
     assert kernel_of(values, **columns)["flop_complete"] is complete
+
+
+def test_the_busiest_fp16_pipe_of_any_name(kernel_of):
+    values = {FP16_PIPE: 0.25, FP16_ON_FMA: 58.8, FP16_PIPE.replace("active", "elapsed"): 0.2}
+    assert kernel_of(values)["fp16_pipe_pct"] == 58.8
+    assert kernel_of({FP16_PIPE.replace("avg", "sum"): 0.0})["fp16_pipe_pct"] == 0.0
+    assert kernel_of({})["fp16_pipe_pct"] is None
 
 
 def test_a_peak_from_a_rate_and_its_percentage(kernel_of):

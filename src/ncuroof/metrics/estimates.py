@@ -33,6 +33,9 @@ PHANTOM_PCT = 5.0
 LEGACY_FAMILIES = ("hmma", "imma", "bmma")
 """Opcode families of mma.sync."""
 
+FP16_IDLE_PCT = 1.0
+"""A pipe for FP16 instructions below this share of its peak hides no work that matters."""
+
 INTEGER_SHARE = 0.5
 """Share of the pipe's activity from which the integer or FP64 part names the path."""
 
@@ -103,8 +106,19 @@ def flop_complete(of: Context, _candidate: Candidate) -> Floats | None:
     columns = ("flop_tensor", *(tensor.work_column(path) for path in tensor.INTEGER_PATHS))
     tensor_known = np.any([np.isfinite(of.values[column]) for column in columns], axis=0)
     idle = np.isfinite(of.values["tensor_pct"]) & ~is_tensor(of)
-    complete: Flags = counted & (tensor_known | idle | _without_tensor_cores(of))
+    half_known = np.isfinite(of.values["flop_fp16_vector"]) | _without_half_work(of)
+    complete: Flags = counted & half_known & (tensor_known | idle | _without_tensor_cores(of))
     return complete.astype(np.float64)
+
+
+def _without_half_work(of: Context) -> Flags:
+    """Launches whose FP16 pipe was idle; where the tensor pipe executes HFMA2, that must be idle or do matrix work too.
+
+    On an A100, 3·10⁸ HFMA2 leave the FP16 pipe at 0.0 %.
+    """
+    spared: Flags = (of.values["tensor_pct"] <= PHANTOM_PCT) | ~_no_counter(of)
+    quiet: Flags = (of.values["fp16_pipe_pct"] < FP16_IDLE_PCT) & (spared | ~np.isin(of.cc, PHANTOM_CHIPS))
+    return quiet
 
 
 def _without_tensor_cores(of: Context) -> Flags:

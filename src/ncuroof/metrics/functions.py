@@ -73,6 +73,12 @@ def _variant(gpu_name: str | None, cc: int, size: float) -> gpus.Gpu | None:
     return gpus.match(gpu_name, divmod(cc, 10) if cc else None, None, None if np.isnan(size) else size).gpu
 
 
+def busiest(of: Context, candidate: Candidate) -> Floats | None:
+    """The largest of the metrics that a result holds."""
+    held = [of.metrics[term.name] for term in candidate.needs if term.name in of.metrics]
+    return np.fmax.reduce(held) if held else None
+
+
 def fp16_without_phantom(of: Context, _candidate: Candidate) -> Floats | None:
     """FP16 vector work, 0 where it is only register moves.
 
@@ -144,6 +150,7 @@ def tensor_family(of: Context, _candidate: Candidate) -> list[str | None]:
 
 REGISTRY: dict[str, Callable[[Context, Candidate], Floats | None]] = {
     "product": product,
+    "busiest": busiest,
     "peak_from_percent": peak_from_percent,
     "gpu_table": gpu_table,
     "dram_counters_absent": dram_counters_absent,
