@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from ncuroof.errors import DamagedError
 from ncuroof.readers._csv_header import find_headers
@@ -11,7 +13,7 @@ from ncuroof.readers._csv_records import Records
 from ncuroof.readers._csv_wide import WideTable
 from ncuroof.readers._errors_in_logs import explain
 from ncuroof.readers._text_numbers import evidence_in
-from ncuroof.readers._text_source import blocks, open_text
+from ncuroof.readers._text_source import blocks, line_starts, open_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,49 +32,91 @@ def read_tables(reading: Reading) -> Iterator[Chunk]:
     data, start = open_text(reading.file.data)
     table: LongTable | WideTable | None = None
     records: Records | None = None
-    cut = False
-    broken = 0
-    for block, last in blocks(data, start):
-        place = 0
-        parts = [*find_headers(block), (len(block), len(block), None)]
-        for begin, end, header in parts:
-            body = block[place:begin] if begin - place < len(block) else block
-            place = end
-            if table is None or records is None:
-                reading.facts.feed(body)
-                reading.noise += body.count(b"\n")
-            else:
-                whole = records.clean(body, last=last and header is None)
-                closing = header is not None or last
-                chunk = table.feed(whole, last=closing)
-                if chunk is not None:
-                    yield chunk
-                if closing:
-                    reading.noise += records.noise
-                    cut = cut or records.cut
-                    broken += records.broken
-            if header is not None:
-                records = Records(header, reading.facts.feed)
-                kind = WideTable if header.kind == "wide" else LongTable
-                table = kind(header, reading, lambda at=start: evidence_in(data, at))  # type: ignore[misc]
-    _close(reading, found=table is not None, cut=cut, broken=broken)
+    damage = _Damage()
+    with _Ahead() as ahead:
+        for block, last in blocks(data, start):
+            place = 0
+            starts = line_starts(block)
+            parts = [*find_headers(block, starts), (len(block), len(block), None)]
+            for begin, end, header in parts:
+                body = block[place:begin] if begin - place < len(block) else block
+                place = end
+                if table is None or records is None:
+                    reading.facts.feed(body)
+                    reading.noise += body.count(b"\n")
+                else:
+                    closing = header is not None or last
+                    whole = records.clean(body, last=last and header is None, starts=starts if body is block else None)
+                    yield from ahead.next(table, table.begin(whole), last=closing)
+                    if closing:
+                        yield from ahead.rest()
+                        damage.add(records)
+                        reading.noise += records.noise
+                if header is not None:
+                    records = Records(header, reading.facts.feed)
+                    kind = WideTable if header.kind == "wide" else LongTable
+                    table = kind(header, reading, lambda at=start: evidence_in(data, at))  # type: ignore[misc]
+    _close(reading, damage, found=table is not None)
 
 
-def _close(reading: Reading, *, found: bool, cut: bool, broken: int) -> None:
+@dataclass
+class _Damage:
+    """Rows that are not whole: how many, and whether the file ends in one."""
+
+    broken: int = 0
+    cut: bool = False
+
+    def add(self, records: Records) -> None:
+        self.broken += records.broken
+        self.cut = self.cut or records.cut
+
+
+class _Ahead:
+    """Parses a block in a thread while the one before it is turned into tables: Polars and NumPy let threads run."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._waiting: tuple[LongTable | WideTable, Future[Any]] | None = None
+
+    def __enter__(self) -> _Ahead:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def next(self, table: LongTable | WideTable, records: bytes, *, last: bool) -> Iterator[Chunk]:
+        """Begin with some records, and give the kernels of those before them."""
+        before, self._waiting = self._waiting, (table, self._pool.submit(table.prepare, records, last=last))
+        yield from self._finished(before)
+
+    def rest(self) -> Iterator[Chunk]:
+        """The kernels of the records that were begun last."""
+        before, self._waiting = self._waiting, None
+        yield from self._finished(before)
+
+    @staticmethod
+    def _finished(one: tuple[LongTable | WideTable, Future[Any]] | None) -> Iterator[Chunk]:
+        if one is not None:
+            prepared = one[1].result()
+            if prepared is not None:
+                yield one[0].finish(prepared)
+
+
+def _close(reading: Reading, damage: _Damage, *, found: bool) -> None:
     """Notes for the user, or the error for a file without kernels."""
     if not reading.next_index:
         found_rows = "titles without any row below them"
-        if cut or broken:
+        if damage.cut or damage.broken:
             found_rows = "a table without a whole row"
-        if cut or broken or (found and not reading.facts.causes and not reading.facts.errors):
+        if damage.cut or damage.broken or (found and not reading.facts.causes and not reading.facts.errors):
             raise DamagedError(
                 reading.file.name,
                 f"{found_rows}; {reading.taken_for}",
                 "The file was cut, or nothing was profiled: profile again.",
             )
         raise explain(reading.file.name, reading.facts, reading.taken_for)
-    if cut:
+    if damage.cut:
         reading.note("cut-file", "the file ends in the middle of a row; that row was left out, whole rows were used.")
-    if broken:
-        reading.note("broken-rows", f"{broken} rows of the table are not whole and were left out.")
+    if damage.broken:
+        reading.note("broken-rows", f"{damage.broken} rows of the table are not whole and were left out.")
     reading.finish()

@@ -7,8 +7,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ncuroof.readers._text_source import line_starts
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 # Column titles of ncu and of its window, lower case, and what they are called here.
 TITLES = {
@@ -76,6 +82,8 @@ _CANDIDATES = (b" Name",)
 # Tables written again by others have one header, at their beginning.
 _FOREIGN = (b"Kernel_Name", b"kernel_name", b"kernel name", b"KernelName", b"metric_name")
 _BEGINNING = 1 << 16
+_MANY_LINES = 2000
+_QUOTE, _ZERO, _NINE = b'"09'
 
 
 @dataclass(frozen=True)
@@ -170,20 +178,53 @@ def split_record(line: str, delimiter: str) -> list[str] | None:
     return rows[0] if len(rows) == 1 else None
 
 
-def find_headers(block: bytes) -> Iterator[tuple[int, int, Header]]:
-    """All header rows of a block of lines: start and end of the line, and the header."""
+def find_headers(block: bytes, starts: NDArray[np.int64] | None = None) -> Iterator[tuple[int, int, Header]]:
+    """All header rows of a block of lines: start and end of the line, and the header.
+
+    Args:
+        block: whole lines.
+        starts: where they begin, if that is known already.
+    """
+    if not block:
+        return
+    if starts is None:
+        starts = line_starts(block)
+    text = np.frombuffer(block, np.uint8)
+    first = text[starts]
+    quoted = starts[first == _QUOTE] + 1
+    first[first == _QUOTE] = text[np.minimum(quoted, len(text) - 1)]
+    # Rows of data begin with a number in nearly every file; what does not may be a header.
+    likely = starts[(first < _ZERO) | (first > _NINE)]
+    if len(likely) > _MANY_LINES:
+        yield from _search(block)
+        return
+    for start in likely.tolist():
+        end = block.find(b"\n", start) + 1 or len(block)
+        line = block[start:end]
+        if any(word in line for word in (*_CANDIDATES, *_FOREIGN)):
+            header = _header_in(line)
+            if header is not None:
+                yield start, end, header
+
+
+def _search(block: bytes) -> Iterator[tuple[int, int, Header]]:
+    """As :func:`find_headers`, for blocks in which most lines could be headers: by the words of their titles."""
     place = 0
     ahead = {word: block.find(word) for word in _CANDIDATES}
     ahead.update({word: block.find(word, 0, _BEGINNING) for word in _FOREIGN})
     while found := [at for at in ahead.values() if at >= 0]:
         at = min(found)
         start = block.rfind(b"\n", 0, at) + 1
-        end = block.find(b"\n", at)
-        place = end = len(block) if end < 0 else end + 1
+        place = end = block.find(b"\n", at) + 1 or len(block)
         ahead = {word: at if at < 0 or at >= place else block.find(word, place) for word, at in ahead.items()}
-        # A data row can hold these words only inside a field: a header has them as titles.
-        first = block[start : start + 64].lstrip(b"\xef\xbb\xbf \t").lower()
-        if first[:1] in b'"abcdefghijklmnopqrstuvwxyz,;\t':
-            header = parse_header(block[start:end].decode("utf-8", "replace"))
-            if header is not None:
-                yield start, end, header
+        header = _header_in(block[start:end])
+        if header is not None:
+            yield start, end, header
+
+
+def _header_in(line: bytes) -> Header | None:
+    # A data row can hold these words only inside a field: a header has them as titles.
+    first = line[:64].lstrip(b"\xef\xbb\xbf \t").lower()
+    if first[:1] not in b'"abcdefghijklmnopqrstuvwxyz,;\t':
+        return None
+    return parse_header(line.decode("utf-8", "replace"))

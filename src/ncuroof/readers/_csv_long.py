@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from ncuroof.readers._reading import GPU_NAME, INVOCATIONS, MESSAGE_TYPES, Readi
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
 _CARRY_LIMIT = 8 << 20
 _KEYS = ("id", "process", "kernel", "function", "context", "stream", "device", "grid", "block")
@@ -38,6 +41,23 @@ _WHAT = ("section", "item", "metric", "unit")
 _RULE = ("rule", "rule_type", "rule_text", "speedup_type", "speedup")
 
 
+@dataclass(frozen=True)
+class _Prepared:
+    """Parsed records of whole kernels.
+
+    Attributes:
+        records: the records, one per line.
+        frame: the columns that all rows are needed of.
+        ordinal: for each row the number of its kernel.
+        first: for each kernel its first row.
+    """
+
+    records: bytes
+    frame: pl.DataFrame
+    ordinal: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+
 class LongTable:
     """Turns blocks of records of one long table into chunks; a kernel is never split between two."""
 
@@ -54,8 +74,15 @@ class LongTable:
         used = {*self._key, *(k for k in (*_WHAT, *_RULE, self._value, *EXTREMES, "invocations", "cc") if k in at)}
         self._used = {k: at[k] for k in used}
 
-    def feed(self, records: bytes, *, last: bool) -> Chunk | None:
-        """The kernels of some whole records and of those kept back before; ``last`` says that no more follow."""
+    def begin(self, records: bytes) -> bytes:
+        """There is nothing to decide beforehand: each row has its unit."""
+        return records
+
+    def prepare(self, records: bytes, *, last: bool) -> _Prepared | None:
+        """Parse some whole records and those kept back before; ``last`` says that no more follow.
+
+        May run beside :meth:`finish` of the records before them.
+        """
         if self._carry:
             records, self._carry = self._carry + records, b""
         if not records or records.isspace():
@@ -75,7 +102,7 @@ class LongTable:
                     return None
                 keep = ordinal < count
                 frame, ordinal, first = frame.filter(pl.Series(keep)), ordinal[keep], first[:count]
-        return self._chunk(records, frame, ordinal, first)
+        return _Prepared(records, frame, ordinal, first)
 
     def _parse(self, records: bytes) -> tuple[bytes, pl.DataFrame]:
         """The columns that all rows are needed of, and each row's line number within the records also given back."""
@@ -133,7 +160,9 @@ class LongTable:
         line = int(frame["line"][row])
         return int(lines[line]) if line < len(lines) else None
 
-    def _chunk(self, records: bytes, frame: pl.DataFrame, ordinal: np.ndarray, first: np.ndarray) -> Chunk:
+    def finish(self, prepared: _Prepared) -> Chunk:
+        """The kernels of parsed records."""
+        records, frame, ordinal, first = prepared.records, prepared.frame, prepared.ordinal, prepared.first
         index = self.reading.take(len(first))
         frame = frame.with_columns(pl.Series("result_index", index.to_numpy()[ordinal]))
         values = frame.filter(pl.col("metric").fill_null("") != "")

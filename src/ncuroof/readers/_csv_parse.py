@@ -6,6 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from ncuroof.readers._csv_header import split_record
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ncuroof.readers._csv_header import Header
+
+_NEWLINE = 10
 
 
 def parse(
@@ -73,7 +76,7 @@ def parse_lines(
         polars.exceptions.PolarsError: only where ``types`` is given, for a field that does not fit its type.
     """
     columns = list(columns)
-    lines = records.count(b"\n") + (not records.endswith(b"\n"))
+    lines = np.count_nonzero(np.frombuffer(records, np.uint8) == _NEWLINE) + (not records.endswith(b"\n"))
     try:
         frame = parse(records, header, columns, types, row_index=row_index, nulls=nulls)
     except pl.exceptions.PolarsError:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ncuroof.readers._csv_header import Header, split_record
+from ncuroof.readers._text_source import line_starts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
 _QUOTE = 34
 _NEWLINE = 10
@@ -48,17 +51,22 @@ class Records:
             self._starts[[c for c in range(33, 256) if c not in b"="]] = True
             self._starts[[ord(header.delimiter)]] = True
 
-    def clean(self, block: bytes, *, last: bool) -> bytes:
-        """The records of a block of whole lines, one per line; ``last`` says that the file ends with it."""
+    def clean(self, block: bytes, *, last: bool, starts: NDArray[np.int64] | None = None) -> bytes:
+        """The records of a block of whole lines, one per line.
+
+        Args:
+            block: whole lines.
+            last: whether the file ends with it.
+            starts: where the lines begin, if that is known already.
+        """
         if last and block:
-            block = self._without_cut(block)
+            block, starts = self._without_cut(block), None
         if not block:
             return b""
         text = np.frombuffer(block, np.uint8)
-        if self.header.quoted and block[0] == _QUOTE:
+        if self.header.quoted:
+            begins = text[line_starts(block) if starts is None else starts]
             # NumPy, since bytes.count is several times slower for what is as frequent as quotes.
-            starts = np.flatnonzero(text == _NEWLINE) + 1
-            begins = text[starts[:-1] if len(starts) and starts[-1] == len(text) else starts]
             if (begins == _QUOTE).all() and np.count_nonzero(text == _QUOTE) % 2 == 0:
                 return block
         return self._sieve(block, text)

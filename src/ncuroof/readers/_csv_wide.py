@@ -57,17 +57,21 @@ class WideTable:
         self._melter: Melter | None = None
         self._gpu: str | None = None
 
-    def feed(self, records: bytes, *, last: bool) -> Chunk | None:
-        """The kernels of some whole records."""
-        if not self._started:
-            records = self._start(records)
+    def begin(self, records: bytes) -> bytes:
+        """Look at the first records and give back those that :meth:`prepare` shall parse."""
+        if self._started or not records or records.isspace():
+            return records
+        return self._start(records)
+
+    def prepare(self, records: bytes, *, last: bool) -> pl.DataFrame | None:
+        """Parse some whole records. May run beside :meth:`finish` of the records before them."""
         if not records or records.isspace():
             return None
         frame = self._parse(records)
         good = self._is_record(frame)
         if not good.all():
             frame = frame.filter(good)
-        return self._chunk(frame) if frame.height else None
+        return frame if frame.height else None
 
     def _is_record(self, frame: pl.DataFrame) -> pl.Series:
         """Which rows are records: their id is a number, or they name a kernel."""
@@ -170,7 +174,8 @@ class WideTable:
                 pass  # a value of another form further down: read this block as text
         return self._read(records, {}, self._columns)
 
-    def _chunk(self, frame: pl.DataFrame) -> Chunk:
+    def finish(self, frame: pl.DataFrame) -> Chunk:
+        """The kernels of parsed records."""
         index = self.reading.take(frame.height)
         metrics = empty(METRICS)
         gpu = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +12,8 @@ from ncuroof.readers import _numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_KEPT = 8
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Melter:
     units: pl.Series
     factors: NDArray[np.float64]
     order: Literal["C", "F"]
+    _kept: dict[tuple[tuple[int, ...], int], tuple[pl.Series, pl.Series]] = field(default_factory=dict, repr=False)
 
     def melt(self, frame: pl.DataFrame, index: pl.Series, form: _numbers.NumberFormat) -> tuple[pl.DataFrame, int]:
         """Metric rows of all cells.
@@ -74,7 +77,8 @@ class Melter:
         if (self.factors[places] == 1.0).all():
             return values
         factors, _ = self._spread(self.factors[places], np.empty(frame.height, np.bool_))
-        return np.multiply(values, factors)
+        scaled: NDArray[np.float64] = values * factors
+        return scaled
 
     def _stack(self, frame: pl.DataFrame, places: list[int]) -> pl.Series:
         """Columns of one type as one series."""
@@ -89,19 +93,31 @@ class Melter:
             return np.repeat(of_columns, len(of_rows)), np.tile(of_rows, len(of_columns))
         return np.tile(of_columns, len(of_rows)), np.repeat(of_rows, len(of_columns))
 
+    def _titles(self, places: tuple[int, ...], rows: int) -> tuple[pl.Series, pl.Series]:
+        """Metric and unit of every cell. Blocks mostly have as many rows as one before them: the last ones are kept."""
+        known = self._kept.get((places, rows))
+        if known is None:
+            which, _ = self._spread(np.array(places, np.uint32), np.empty(rows, np.bool_))
+            known = self.names.gather(which), self.units.gather(which)
+            if len(self._kept) >= _KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[places, rows] = known
+        return known
+
     def _rows(
         self, values: NDArray[np.float64], places: list[int], index: pl.Series, more: dict[str, pl.Series]
     ) -> pl.DataFrame:
-        which, result = self._spread(np.array(places, np.uint32), index.to_numpy())
+        names, units = self._titles(tuple(places), len(index))
+        _, result = self._spread(np.empty(len(places), np.bool_), index.to_numpy())
         finite = np.isfinite(values)
         whole = bool(finite.all())
         number = pl.Series(values if whole else np.where(finite, values, np.nan), nan_to_null=not whole)
         return pl.DataFrame(
             {
                 "result_index": result,
-                "metric": self.names.gather(which),
+                "metric": names,
                 "value": number,
-                "unit": self.units.gather(which),
+                "unit": units,
                 **more,
             }
         )

@@ -7,8 +7,12 @@ import mmap
 import tempfile
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     Buffer = bytes | mmap.mmap
 
@@ -19,6 +23,7 @@ LINE_LIMIT = 64 << 20
 
 _BOM = codecs.BOM_UTF8
 _STEP = 4 << 20
+_NEWLINE = 10
 
 
 def encoding_of(head: bytes) -> str | None:
@@ -78,6 +83,14 @@ def _rewritten(data: Buffer, encoding: str, start: int, *, lone_cr: bool = False
         if file.tell() == 0:
             return b""
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def line_starts(block: bytes) -> NDArray[np.int64]:
+    """Where each line of a block begins."""
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) + 1
+    if len(ends) and ends[-1] == len(block):
+        ends = ends[:-1]
+    return np.concatenate((np.zeros(1, np.int64), ends))
 
 
 def blocks(data: Buffer, start: int, size: int = BLOCK_BYTES) -> Iterator[tuple[bytes, bool]]:

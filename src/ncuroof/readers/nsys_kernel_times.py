@@ -89,7 +89,7 @@ class _Table:
     """A table's titles.
 
     Attributes:
-        delimiter: field separator; None for a table printed with blanks, whose columns the dashes below its titles show.
+        delimiter: field separator; None for a table printed with blanks, whose columns the dashes below show.
         at: what is known here (``kernel``, ``total`` ...) to column number.
         factors: what to multiply times with to have nanoseconds.
         columns: where the columns of a printed table lie.
