@@ -310,3 +310,12 @@ def test_private_names_stay_out(tmp_path: Path) -> None:
 def test_recognised_by_content_not_by_name() -> None:
     assert read_text(wide(["2.5", "12.25", "x", "1.41"]), name="log.txt").reader == "ncu-csv-wide"
     assert read_text(long(row(0, "a__x.avg", "us", "1.50")), name="x.ncu-rep").reader == "ncu-csv-long"
+
+
+def test_titles_and_units_in_blocks_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = wide(["2.5", "12.25", "x", "1.41"], ["3.5", "13.25", "y", "1.5"])
+    lines = text.splitlines(keepends=True)
+    monkeypatch.setattr("ncuroof.readers._text_source.blocks.__defaults__", (max(map(len, lines[:2])),))
+    read = read_text(text)
+    assert len(read.launches) == 2
+    assert [read.value(i, TITLES[1]) for i in (0, 1)] == [12250, 13250]
