@@ -48,8 +48,12 @@ def decoded(content: bytes, wanted: np.ndarray | None, *, in_step: bool) -> list
     else:
         batch = results._one_by_one(content, "x", entries, NAMES, wanted)
     scalars = batch.scalars
-    texts = [scalars.texts.get(place) for place in range(len(scalars.row))]
-    columns = (batch.owner, scalars.name_id, scalars.kind, scalars.number.view(np.uint64), scalars.integer)
+    # Results in order; metrics of a result stand in their order whatever the order of results.
+    order = np.argsort(batch.owner, kind="stable")
+    texts = [scalars.texts.get(place) for place in order.tolist()]
+    size = batch.end - batch.start
+    found = (batch.owner, scalars.name_id, scalars.kind, scalars.number.view(np.uint64), scalars.integer, size)
+    columns = [c[order] for c in found]
     stored = batch.stored
     held = [stored.texts[name] for name in ("mangled", "function", "demangled", "nvtx")]
     rest = [(d.values, d.places.tolist()) for d in [*held, stored.rules]]

@@ -6,6 +6,7 @@ that are left before it is used, so that a damaged size can neither allocate nor
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -92,8 +93,14 @@ def walk(data: bytes | mmap.mmap, name: str) -> Layout:
     position = header[1]
     block_header = message("BlockHeader")
     last_process = None
+    alike: re.Pattern[bytes] | None = None
     while position < size:
         start = position
+        if alike and (entry := _only_kernel(alike, data, position)):
+            layout.blocks += 1
+            layout.entries.append(entry)
+            position = entry.offset + entry.size
+            continue
         head, position = _message(data, name, position, size, "block header", block_header)
         end = position + head.payload_size
         if end > size:
@@ -110,8 +117,47 @@ def walk(data: bytes | mmap.mmap, name: str) -> Layout:
             layout.processes.append(last_process)
         if head.payload_size or head.kernel_count:
             _entries(data, name, position, end, head, layout.entries)
+            alike = _blocks_like(data[start + 4 : position], head)
         position = end
     return layout
+
+
+def _blocks_like(header: bytes, head: Any) -> re.Pattern[bytes] | None:  # noqa: ANN401
+    """What matches the start of blocks whose header differs from this one in nothing but the size of their payload.
+
+    Nearly all blocks of a report hold one kernel's result and have such a header, which need not be decoded again:
+    nothing in it is news. None for headers of other blocks.
+
+    Groups: size of the header, size of the payload, size of the first entry.
+    """
+    others = any(getattr(head, attribute) for kind, attribute in KINDS if kind != "kernel")
+    if others or head.kernel_count != 1 or head.HasField("session") or head.strings.strings:
+        return None
+    field = type(head)(payload_size=head.payload_size).SerializeToString()
+    before, found, after = header.partition(field)
+    try:
+        rest = [type(head).FromString(part) for part in (before, after)]
+    except DecodeError:
+        return None
+    if not found or any(part.HasField("payload_size") for part in rest):
+        return None
+    varint = rb"([\x80-\xff]{0,3}[\x00-\x7f])"
+    tag = re.escape(field[:1])
+    return re.compile(b"(.{4})%b%b%b%b(.{4})" % (re.escape(before), tag, varint, re.escape(after)), re.DOTALL)
+
+
+def _only_kernel(alike: re.Pattern[bytes], data: bytes | mmap.mmap, position: int) -> Entry | None:
+    """The entry of a block that holds one kernel's result under a header like another; None for any other block."""
+    match = alike.match(data, position)
+    if not match:
+        return None
+    header, payload, end = match[1], match[2], match.end()
+    length = int.from_bytes(match[3], "little")
+    size = 0
+    for octet in reversed(payload):
+        size = size << 7 | octet & 0x7F
+    whole = int.from_bytes(header, "little") == end - position - 8 and size == length + 4 and end + length <= len(data)
+    return Entry("kernel", end, length) if whole else None
 
 
 def _message(  # noqa: PLR0917

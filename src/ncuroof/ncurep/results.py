@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from ncuroof.ncurep import fields, spans, stored
 from ncuroof.ncurep.container import Entry, damaged
 from ncuroof.ncurep.messages import message
-from ncuroof.ncurep.scalars import ABSENT, PAD, Buffer, Scalars, decode, joined
+from ncuroof.ncurep.scalars import ABSENT, PAD, Buffer, Scalars, decode, decode_runs, joined
 from ncuroof.ncurep.stored import Stored
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Batch:
     Attributes:
         kinds: result kind of each.
         stored: what they hold beside the metrics.
-        scalars: scalars of all of them, results in order, metrics of a result in order.
+        scalars: scalars of all of them, in the order of :class:`ncuroof.ncurep.spans.Spans`.
         owner: for each scalar the position of its result.
         refused: entries of other kinds than kernel whose layout is not that of a kernel.
         buffer, start, end: where the whole metric of each scalar lies.
@@ -99,7 +99,7 @@ def _in_step(data: bytes | mmap.mmap, entries: Sequence[Entry], wanted: Flags | 
     if not head or not found or not rest or any(step.tag == spans.METRIC_TAG for step in rest[0]):
         return None
     try:
-        scalars = decode(buffer, found.start, found.end, wanted)
+        scalars = decode_runs(buffer, found.start, found.end, found.runs, wanted)
     except DecodeError:
         return None
     row = scalars.row

@@ -27,14 +27,18 @@ class Spans:
     """Where metrics lie.
 
     Attributes:
-        start, end: of each metric message in the buffer, results in order, metrics of a result in order.
+        start, end: of each metric message in the buffer. Metrics of a result stand in their order; results stand in
+            order where all metrics are wanted, else all results' first wanted metrics come first, and so on.
         owner: position of each metric's result in the batch.
+        runs: where each step of that second order ends in ``start``, with the name id that all its metrics share, or
+            None; empty in the first order.
         after: for each result, where its run of metrics ends.
     """
 
     start: Ints
     end: Ints
     owner: Ints
+    runs: list[tuple[int | None, int]]
     after: Ints
 
 
@@ -53,6 +57,7 @@ def find(words: NDArray[np.uint64], before: Ints, limit: Ints, wanted: NDArray[n
         The spans; None where a result is of another shape, so that it has to be decoded field by field.
     """
     steps: list[tuple[Ints, Ints, Ints]] = []
+    names: list[int | None] = []
     after = before.copy()
     alive = np.flatnonzero(before < limit)
     position, stop = before[alive], limit[alive]
@@ -71,16 +76,19 @@ def find(words: NDArray[np.uint64], before: Ints, limit: Ints, wanted: NDArray[n
             start, end, head = sized
             if (end > stop).any():
                 return None
-            if wanted is None:
-                steps.append((alive, start, end))
-            else:
-                keep = np.flatnonzero(wanted[np.minimum(_name_ids(head), len(wanted) - 1)])
-                if len(keep):
-                    steps.append((alive[keep], start[keep], end[keep]))
+            keep = slice(None) if wanted is None else wanted[np.minimum(_name_ids(head), len(wanted) - 1)]
+            steps.append((alive[keep], start[keep], end[keep]))
+            names.append(None)
         elif wanted is None or wanted[min(same, len(wanted) - 1)]:
             steps.append((alive, position + 2, end))
+            names.append(same)
         position = end
-    return Spans(*_in_order(steps, len(before)), after)
+    if wanted is None:
+        return Spans(*_in_order(steps, len(before)), [], after)
+    nothing = np.empty(0, np.int64)
+    owner, start, end = (np.concatenate([nothing, *(step[part] for step in steps)]) for part in range(3))
+    ends = np.cumsum([len(owners) for owners, _, _ in steps], dtype=np.int64)
+    return Spans(start, end, owner, list(zip(names, ends.tolist(), strict=True)), after)
 
 
 def _in_order(steps: list[tuple[Ints, Ints, Ints]], results: int) -> tuple[Ints, Ints, Ints]:

@@ -31,6 +31,8 @@ RANK = 10
 # A chunk ends at whichever comes first: bytes of results, or results.
 CHUNK_BYTES = 16 << 20
 CHUNK_RESULTS = 1024
+# Where only some metrics are wanted the tables stay small, and larger chunks are faster.
+CHUNK_GROWTH = 4
 NO_RESULT_REMEDY = "Check that the program launched a kernel, and that ncu's filters let it through."
 _KIND_NAMES = {"range": "range", "cmdlist": "command-list", "graph": "graph", "unknown": "unknown"}
 
@@ -102,7 +104,8 @@ def _chunks(
     assumed: Counter[str] = Counter()
     undecoded = Counter(e.kind for e in layout.entries if e.kind == "unknown")
     index = 0
-    for entries in _batches([e for e in layout.entries if e.kind in container.RESULT_KINDS]):
+    growth = 1 if want is None else CHUNK_GROWTH
+    for entries in _batches([e for e in layout.entries if e.kind in container.RESULT_KINDS], growth):
         batch = read_batch(file.data, file.name, entries, names.names, names.wanted)
         undecoded.update(e.kind for e in batch.refused)
         assumed.update(kind for kind in batch.kinds if kind != "kernel")
@@ -139,14 +142,14 @@ def _release(data: bytes | mmap.mmap, upto: int) -> None:
             data.madvise(mmap.MADV_DONTNEED, 0, whole)
 
 
-def _batches(entries: list[container.Entry]) -> Iterator[list[container.Entry]]:
+def _batches(entries: list[container.Entry], growth: int) -> Iterator[list[container.Entry]]:
     """Runs of entries that are small enough to be decoded together."""
     batch: list[container.Entry] = []
     size = 0
     for entry in entries:
         batch.append(entry)
         size += entry.size
-        if size >= CHUNK_BYTES or len(batch) >= CHUNK_RESULTS:
+        if size >= CHUNK_BYTES * growth or len(batch) >= CHUNK_RESULTS * growth:
             yield batch
             batch, size = [], 0
     if batch:
