@@ -6,17 +6,15 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from ncuroof.readers._csv_header import split_record
+from ncuroof.readers._text_source import line_starts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ncuroof.readers._csv_header import Header
-
-_NEWLINE = 10
 
 
 def parse(
@@ -76,7 +74,7 @@ def parse_lines(
         polars.exceptions.PolarsError: only where ``types`` is given, for a field that does not fit its type.
     """
     columns = list(columns)
-    lines = np.count_nonzero(np.frombuffer(records, np.uint8) == _NEWLINE) + (not records.endswith(b"\n"))
+    lines = len(line_starts(records))
     try:
         frame = parse(records, header, columns, types, row_index=row_index, nulls=nulls)
     except pl.exceptions.PolarsError:
