@@ -160,6 +160,70 @@ def test_architecture_rates_of_method():
     assert gpus.architecture(None, None) is None
 
 
+def test_the_a10g_runs_products_at_half_the_rate_of_the_a10():
+    """Measured at 10240²: TF32 34.7, FP16 and BF16 69.5 TFLOP/s; 80 SMs × 512 × 1.71 GHz is 70.0, with 1024 140."""
+    known, gpu = gpus.architecture((8, 6), "NVIDIA A10G"), BY_ID["a10g"]
+    peak = {path: gpu.sms * rate * gpu.clock_hz / 1e12 for path, rate in known.rates.items()}
+    assert peak["fp16"] == peak["bf16"] == pytest.approx(70.04, abs=0.01)
+    assert peak["tf32"] == pytest.approx(35.02, abs=0.01)
+    assert peak["fp32"] == pytest.approx(35.02, abs=0.01)
+    assert (known.rates["int8"], known.rates["int4"]) == (1024, 2048)
+    assert gpu.dense == {"fp16": 70e12, "bf16": 70e12}
+    assert gpu.sparse["fp16"] == 140e12  # what a full rate would give dense
+    for path, measured in (("tf32", 34.7), ("fp16", 69.5), ("bf16", 69.5)):
+        assert 0.98 < measured / peak[path] < 1
+    a10 = gpus.architecture((8, 6), "NVIDIA A10")
+    assert all(a10.rates[path] == 2 * known.rates[path] for path in ("tf32", "fp16", "bf16", "int8", "int4"))
+
+
+@pytest.mark.parametrize(
+    ("cc", "name", "fp16"),
+    [
+        # data sheet, dense: A10 125 = 72 · 1024 · 1.695; A40 149.7 = 84 · 1024 · 1.74; A2 18 = 10 · 1024 · 1.77
+        ((8, 6), "NVIDIA A10-24Q", 1024),
+        ((8, 6), "NVIDIA A40", 1024),
+        ((8, 6), "NVIDIA A16", 1024),  # 17.9 a GPU = 10 · 1024 · 1.755
+        ((8, 6), "GRID A10G-24Q", 512),
+        ((8, 6), "NVIDIA A10M", None),
+        ((8, 6), "NVIDIA RTX A5000 Laptop GPU", 1024),
+        ((8, 6), "NVIDIA GeForce RTX 3080 Laptop GPU", 512),
+        ((8, 6), "NVIDIA GeForce MX570", None),  # sold with and without tensor cores
+        ((8, 6), None, None),
+        # L4 121 = 58 · 1024 · 2.04; L40S 362 = 142 · 1024 · 2.49; L40 181 = 142 · 512 · 2.49
+        ((8, 9), "NVIDIA L4", 1024),
+        ((8, 9), "NVIDIA L40S", 1024),
+        ((8, 9), "NVIDIA L40", 512),
+        ((8, 9), "NVIDIA L40-48Q", 512),
+        ((8, 9), "NVIDIA L20", None),
+        ((8, 9), "NVIDIA RTX 5000 Ada Generation Laptop GPU", 1024),
+        ((8, 9), "NVIDIA GeForce RTX 4090 Laptop GPU", 512),
+        # T4 65 = 40 · 1024 · 1.59; RTX 2080 40.3 with FP32 accumulation = 46 · 512 · 1.71
+        ((7, 5), "Tesla T4", 1024),
+        ((7, 5), "NVIDIA T4G", 1024),
+        ((7, 5), "Quadro RTX 4000", 1024),
+        ((7, 5), "NVIDIA GeForce RTX 2080", 512),
+        ((7, 5), "NVIDIA T400 4GB", None),
+        ((7, 5), "Quadro T2000", None),
+        ((7, 5), "NVIDIA T550 Laptop GPU", None),
+        ((7, 5), "NVIDIA GeForce MX450", None),
+        ((7, 5), "NVIDIA GeForce GTX 1630", None),
+    ],
+)
+def test_product_classes_by_name(cc, name, fp16):
+    """Data centre, workstation, GeForce and laptop parts of one chip differ; without a source nothing is assumed."""
+    assert gpus.architecture(cc, name).rates.get("fp16") == fp16
+
+
+@pytest.mark.parametrize("name", ["NVIDIA T400 4GB", "Quadro T2000", "NVIDIA T550 Laptop GPU", "NVIDIA GeForce MX550"])
+def test_turing_chips_without_tensor_cores(name):
+    assert gpus.architecture((7, 5), name).product_class == "GTX 16, no tensor cores"
+
+
+@pytest.mark.parametrize(("cc", "name"), [((8, 0), "NVIDIA CMP 170HX"), ((7, 5), "NVIDIA CMP 50HX")])
+def test_nothing_is_assumed_about_mining_cards(cc, name):
+    assert gpus.architecture(cc, name) is None
+
+
 def test_mma_sync_on_hopper_and_blackwell_is_kept_apart():
     """Legacy mma.sync tops out at 2/3 of wgmma on H100, at 1/4 of tcgen05 on B200."""
     hopper, blackwell = gpus.architecture((9, 0), "NVIDIA H100 PCIe"), gpus.architecture((10, 0), "NVIDIA B200")

@@ -77,6 +77,12 @@ def architectures() -> tuple[Architecture, ...]:
     return tuple(_row(row) for row in _toml.load("architectures.toml")["architecture"])
 
 
+@functools.cache
+def _unknown_names() -> tuple[re.Pattern[str], ...]:
+    """Names of products whose rates no source tells."""
+    return tuple(re.compile(name, re.IGNORECASE) for name in _toml.load("architectures.toml")["unknown"])
+
+
 def architecture(cc: tuple[int, int] | None, gpu_name: str | None) -> Architecture | None:
     """The rates of a device.
 
@@ -86,10 +92,10 @@ def architecture(cc: tuple[int, int] | None, gpu_name: str | None) -> Architectu
             agree, because the class decides about the others (half rate, no tensor cores).
 
     Returns:
-        None for an unknown compute capability.
+        None for an unknown compute capability, and for products whose rates are cut in ways that no source tells.
     """
     rows = [row for row in architectures() if row.cc == cc]
-    if not rows:
+    if not rows or (gpu_name and any(name.search(gpu_name) for name in _unknown_names())):
         return None
     for row in rows:
         if not row.names or (gpu_name and any(name.search(gpu_name) for name in row.names)):
