@@ -30,10 +30,11 @@ _OCTET, _PAIR = np.uint64(0xFF), np.uint64(0xFFFF)
 
 
 class Step(NamedTuple):
-    """The same field of some results: its tag, the positions of the results, and where its content begins and ends."""
+    """The same field of some results: its tag, the positions of the results, where tag and content begin, and the end."""
 
     tag: int
     rows: Ints
+    begin: Ints
     start: Ints
     end: Ints
 
@@ -86,7 +87,7 @@ def walk(words: Words, position: Ints, limit: Ints, below: int = NO_TAG) -> tupl
         span = None if tag < 8 or tag >= 0x8000 else _content(words, at + 1 + wide, tag & 7)
         if span is None or (span[1] > limit[owners]).any() or len(steps) == MOST_STEPS:
             return None
-        steps.append(Step(tag, owners, *span))
+        steps.append(Step(tag, owners, at, *span))
         position[owners] = span[1]
         rows = rows[position[rows] < limit[rows]]
     return steps, position
@@ -119,15 +120,26 @@ def single(steps: list[Step], tag: int, count: int) -> Spans:
     return spans
 
 
-def repeated(steps: list[Step], tag: int) -> tuple[Ints, Spans]:
-    """The results that have a repeated field, and where it lies: results in order, fields of a result in order."""
+def run(steps: list[Step], tag: int, count: int) -> Spans | None:
+    """Where all fields of a tag lie in each of ``count`` results, tags included; None where they are not in a row."""
+    spans = Spans(np.full(count, -1, np.int64), np.full(count, -1, np.int64))
+    size = np.zeros(count, np.int64)
     found = [step for step in steps if step.tag == tag]
-    nothing = np.empty(0, np.int64)
-    owner = np.concatenate([nothing, *(step.rows for step in found)])
-    order = np.argsort(owner, kind="stable")
-    start = np.concatenate([nothing, *(step.start for step in found)])
-    end = np.concatenate([nothing, *(step.end for step in found)])
-    return owner[order], Spans(start[order], end[order])
+    for step in found:
+        spans.end[step.rows] = step.end
+        size[step.rows] += step.end - step.begin
+    for step in reversed(found):
+        spans.start[step.rows] = step.begin
+    return spans if (spans.end - spans.start == size).all() else None
+
+
+def members(length: Ints, groups: Ints) -> Ints:
+    """Indices of all members of these groups, where groups of that length lie one after another."""
+    begin = np.cumsum(length) - length
+    repeats = length[groups]
+    within = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    indices: Ints = np.repeat(begin[groups], repeats) + within
+    return indices
 
 
 @dataclass

@@ -93,7 +93,7 @@ def _in_step(data: bytes | mmap.mmap, entries: Sequence[Entry], wanted: Flags | 
     limit = start + np.array([e.size for e in entries])
     buffer = Buffer(content)
     head = fields.walk(buffer.words, start, limit, below=spans.METRIC_TAG)
-    found = head and spans.find(buffer.words, head[1], limit, wanted)
+    found = head and spans.find(buffer, head[1], limit, wanted)
     rest = found and fields.walk(buffer.words, found.after, limit)
     # A metric behind other fields does not stand in the run of metrics.
     if not head or not found or not rest or any(step.tag == spans.METRIC_TAG for step in rest[0]):
@@ -102,8 +102,10 @@ def _in_step(data: bytes | mmap.mmap, entries: Sequence[Entry], wanted: Flags | 
         scalars = decode_runs(buffer, found.start, found.end, found.runs, wanted)
     except DecodeError:
         return None
-    row = scalars.row
     beside = stored.from_steps(buffer, head[0] + rest[0], begin, head[1].tolist())
+    if beside is None:
+        return None
+    row = scalars.row
     kinds = ["kernel"] * len(entries)
     return Batch(kinds, beside, scalars, found.owner[row], [], buffer, found.start[row], found.end[row])
 

@@ -107,28 +107,24 @@ def decode_runs(
     buffer: Buffer,
     start: NDArray[np.int64],
     end: NDArray[np.int64],
-    runs: Sequence[tuple[int | None, int]],
+    runs: Sequence[tuple[Scalars | None, int]],
     wanted: NDArray[np.bool_] | None,
 ) -> Scalars:
-    """As :func:`decode`, faster where it is known which metrics have the same name.
+    """As :func:`decode`, where some of the metrics have been decoded already.
 
     Args:
-        runs: where each run of metrics ends in ``start``, and the name id, in one or two octets, that all metrics of
-            the run begin with; None where they may differ.
+        runs: where each run of metrics ends in ``start``, and its scalars, or None where they have yet to be decoded.
     """
     parts: list[Scalars] = []
     first = 0  # of what has not been decoded
     begin = 0
-    for name_id, stop in runs:
-        part = slice(begin, stop)
+    for decoded, stop in runs:
+        if decoded is not None:
+            if first < begin:
+                parts.append(_moved(decode(buffer, start[first:begin], end[first:begin], wanted), first))
+            parts.append(_moved(decoded, begin))
+            first = stop
         begin = stop
-        alike = None if name_id is None else _alike(buffer, start[part], end[part], name_id)
-        if alike is None:
-            continue
-        if first < part.start:
-            parts.append(_moved(decode(buffer, start[first : part.start], end[first : part.start], wanted), first))
-        parts.append(_moved(alike, part.start))
-        first = stop
     if first < len(start) or not parts:
         parts.append(_moved(decode(buffer, start[first:], end[first:], wanted), first))
     return _chained(parts)
@@ -139,8 +135,8 @@ def _moved(part: Scalars, by: int) -> Scalars:
     return part
 
 
-def _alike(buffer: Buffer, start: NDArray[np.int64], end: NDArray[np.int64], name_id: int) -> Scalars | None:
-    """Metrics of one name that are all doubles or all integers; None for any others."""
+def alike(buffer: Buffer, start: NDArray[np.int64], end: NDArray[np.int64], name_id: int) -> Scalars | None:
+    """Metrics that begin with the same name id, in one or two octets, and are all doubles or all integers, else None."""
     count = len(start)
     value = start + (2 if name_id < 0x80 else 3)
     if not count or (value >= end).any():

@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ncuroof.ncurep.scalars import alike
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ncuroof.ncurep.scalars import Buffer, Scalars
 
     Ints = NDArray[np.int64]
 
@@ -30,24 +34,23 @@ class Spans:
         start, end: of each metric message in the buffer. Metrics of a result stand in their order; results stand in
             order where all metrics are wanted, else all results' first wanted metrics come first, and so on.
         owner: position of each metric's result in the batch.
-        runs: where each step of that second order ends in ``start``, with the name id that all its metrics share, or
-            None; empty in the first order.
+        runs: where each step of that second order ends in ``start``, with its scalars, or None where they have yet to
+            be decoded; empty in the first order.
         after: for each result, where its run of metrics ends.
     """
 
     start: Ints
     end: Ints
     owner: Ints
-    runs: list[tuple[int | None, int]]
+    runs: list[tuple[Scalars | None, int]]
     after: Ints
 
 
-def find(words: NDArray[np.uint64], before: Ints, limit: Ints, wanted: NDArray[np.bool_] | None) -> Spans | None:
+def find(buffer: Buffer, before: Ints, limit: Ints, wanted: NDArray[np.bool_] | None) -> Spans | None:
     """The metrics of results that are walked in step.
 
     Args:
-        words: element i is the 8 bytes from offset i of the buffer on, little endian; it reaches at least 8 bytes
-            beyond the last result.
+        buffer: where they lie.
         before: for each result the offset of its first metric's tag.
         limit: for each result the offset after it.
         wanted: for each name id whether its metrics are needed; None for all. Its last element stands for all ids
@@ -57,7 +60,8 @@ def find(words: NDArray[np.uint64], before: Ints, limit: Ints, wanted: NDArray[n
         The spans; None where a result is of another shape, so that it has to be decoded field by field.
     """
     steps: list[tuple[Ints, Ints, Ints]] = []
-    names: list[int | None] = []
+    decoded: list[Scalars | None] = []
+    words = buffer.words
     after = before.copy()
     alive = np.flatnonzero(before < limit)
     position, stop = before[alive], limit[alive]
@@ -78,17 +82,20 @@ def find(words: NDArray[np.uint64], before: Ints, limit: Ints, wanted: NDArray[n
                 return None
             keep = slice(None) if wanted is None else wanted[np.minimum(_name_ids(head), len(wanted) - 1)]
             steps.append((alive[keep], start[keep], end[keep]))
-            names.append(None)
+            decoded.append(None)
         elif wanted is None or wanted[min(same, len(wanted) - 1)]:
-            steps.append((alive, position + 2, end))
-            names.append(same)
+            start = position + 2
+            steps.append((alive, start, end))
+            if wanted is not None:
+                # At once, while their bytes are in the processor's cache.
+                decoded.append(alike(buffer, start, end, same))
         position = end
     if wanted is None:
         return Spans(*_in_order(steps, len(before)), [], after)
     nothing = np.empty(0, np.int64)
     owner, start, end = (np.concatenate([nothing, *(step[part] for step in steps)]) for part in range(3))
     ends = np.cumsum([len(owners) for owners, _, _ in steps], dtype=np.int64)
-    return Spans(start, end, owner, list(zip(names, ends.tolist(), strict=True)), after)
+    return Spans(start, end, owner, list(zip(decoded, ends.tolist(), strict=True)), after)
 
 
 def _in_order(steps: list[tuple[Ints, Ints, Ints]], results: int) -> tuple[Ints, Ints, Ints]:
@@ -120,9 +127,9 @@ def _uniform(head: NDArray[np.uint64], position: Ints) -> tuple[int | None, Ints
         name_id, mask = (name_id & 0x7F) | ((first >> 25) & 0x3F80), 0xFFFFFF80FF
         if (first >> 32) & 0x80:
             return None, position
-    if ((head ^ head[0]) & np.uint64(mask)).any():
+    if not ((head & np.uint64(mask)) == np.uint64(first & mask)).all():
         return None, position
-    return name_id, position + (((head >> _EIGHT) & _SEVEN_BITS).astype(np.int64) + 2)
+    return name_id, position + (((head >> _EIGHT) & _SEVEN_BITS).view(np.int64) + 2)
 
 
 def _sizes(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ncuroof.ncurep.fields import Distinct, Spans, Step, repeated, single, tag_of
+from ncuroof.ncurep.fields import Distinct, Spans, Step, members, run, single, tag_of
 from ncuroof.ncurep.messages import message
 from ncuroof.ncurep.varints import length_of, value_of
 
@@ -63,8 +63,8 @@ def from_messages(results: Sequence[Any]) -> Stored:
     )
 
 
-def from_steps(buffer: Buffer, steps: list[Step], begin: list[int], before: list[int]) -> Stored:
-    """The columns of results whose fields were found in step.
+def from_steps(buffer: Buffer, steps: list[Step], begin: list[int], before: list[int]) -> Stored | None:
+    """The columns of results whose fields were found in step; None where rule results are not in a row.
 
     Args:
         buffer: where the results lie.
@@ -84,12 +84,24 @@ def from_steps(buffer: Buffer, steps: list[Step], begin: list[int], before: list
     floats = single(steps, _DRIVER, count).start
     there = floats >= 0
     driver[there] = buffer.words[floats[there]].astype(np.uint32).view(np.float32)
-    owner, rules = repeated(steps, _RULE)
+    runs = run(steps, _RULE, count)
+    if runs is None:
+        return None
     return Stored(
         {name: number(single(steps, tag, count)) for name, tag in _NUMBERS.items()},
         driver,
         {name: Distinct.at(content, single(steps, tag, count)) for name, tag in _TEXTS.items()},
-        Distinct.at(content, rules),
-        owner,
+        *_rules(Distinct.at(content, runs)),
         lambda place: message("Result").FromString(content[begin[place] : before[place]]),
     )
+
+
+def _rules(runs: Distinct) -> tuple[Distinct, NDArray[np.int64]]:
+    """Rule results and the results that own them, from each result's run of them; the same runs recur."""
+    split = [message("Result").FromString(raw).rules for raw in runs.values]
+    different = Distinct.of([raw for rules in split for raw in rules])
+    length = np.array([len(rules) for rules in split], np.int64)
+    owners = np.flatnonzero(runs.places >= 0)
+    groups = runs.places[owners]
+    rules = Distinct(different.values, different.places[members(length, groups)])
+    return rules, np.repeat(owners, length[groups])

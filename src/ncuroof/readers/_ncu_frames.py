@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from ncuroof.model import Chunk
+from ncuroof.ncurep.fields import members
 from ncuroof.ncurep.nsight_rules import Item, read_rule
 from ncuroof.ncurep.nvtx import read_state
 from ncuroof.ncurep.scalars import INTEGER, NUMBER, TEXT
@@ -204,16 +205,15 @@ class Builder:
         distinct = [self._rule(raw) for raw in rules.values]
         picked = rules.places
         length = np.array([len(items) for items in distinct])
-        begin = np.cumsum(length) - length
-        repeats = length[picked]
-        # Rows of the distinct items, for each rule result all of its items in order.
-        within = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-        rows = np.repeat(begin[picked], repeats) + within
+        # For each rule result the rows of all of its items, in order.
+        rows = members(length, picked)
         frame = _item_frame([item for items in distinct for item in items])[rows]
         return conform(
             frame.with_columns(
                 pl.lit(self._file.sha256).alias("source_sha256"),
-                pl.Series("result_index", np.repeat((batch.stored.rule_owner + first).astype(np.uint32), repeats)),
+                pl.Series(
+                    "result_index", np.repeat((batch.stored.rule_owner + first).astype(np.uint32), length[picked])
+                ),
             ),
             NSIGHT_RULES,
         )
