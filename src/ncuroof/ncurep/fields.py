@@ -30,7 +30,14 @@ _OCTET, _PAIR = np.uint64(0xFF), np.uint64(0xFFFF)
 
 
 class Step(NamedTuple):
-    """The same field of some results: its tag, the positions of the results, where tag and content begin, and the end."""
+    """The same field of some results.
+
+    Attributes:
+        tag: its tag; see :func:`tag_of`.
+        rows: positions of the results.
+        begin: where its tag begins in each of them.
+        start, end: where its content begins and ends.
+    """
 
     tag: int
     rows: Ints

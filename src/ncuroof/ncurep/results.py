@@ -105,9 +105,12 @@ def _in_step(data: bytes | mmap.mmap, entries: Sequence[Entry], wanted: Flags | 
     beside = stored.from_steps(buffer, head[0] + rest[0], begin, head[1].tolist())
     if beside is None:
         return None
-    row = scalars.row
     kinds = ["kernel"] * len(entries)
-    return Batch(kinds, beside, scalars, found.owner[row], [], buffer, found.start[row], found.end[row])
+    places = (found.owner, found.start, found.end)
+    if len(scalars.row) < len(found.start):
+        places = (found.owner[scalars.row], found.start[scalars.row], found.end[scalars.row])
+    owner, begins, ends = places
+    return Batch(kinds, beside, scalars, owner, [], buffer, begins, ends)
 
 
 def _one_by_one(

@@ -135,14 +135,19 @@ def _moved(part: Scalars, by: int) -> Scalars:
     return part
 
 
-def alike(buffer: Buffer, start: NDArray[np.int64], end: NDArray[np.int64], name_id: int) -> Scalars | None:
-    """Metrics that begin with the same name id, in one or two octets, and are all doubles or all integers, else None."""
-    count = len(start)
-    value = start + (2 if name_id < 0x80 else 3)
-    if not count or (value >= end).any():
-        return None
-    head = buffer.words[value]
-    integer = np.zeros(count, np.uint64)
+def alike(
+    buffer: Buffer, value: NDArray[np.int64], end: NDArray[np.int64], name_id: int, head: NDArray[np.uint64]
+) -> Scalars | None:
+    """Metrics of one name that all have a double, or all an integer, as their value; None for any others.
+
+    Args:
+        buffer: where they lie.
+        value: offset of each metric's value, with its tag.
+        end: offset after each metric.
+        name_id: what they have in common.
+        head: the first three bytes of each value, little endian.
+    """
+    integer = np.zeros(len(value), np.uint64)
     if ((head & _SHAPE_OF_DOUBLE) == _A_DOUBLE).all():
         after = value + 11
         kind, number = NUMBER, buffer.words[value + 3].view(np.float64)
@@ -157,11 +162,14 @@ def alike(buffer: Buffer, start: NDArray[np.int64], end: NDArray[np.int64], name
         kind, number = INTEGER, integer.astype(np.float64)
     else:
         return None
-    if (after > end).any():
-        return None
-    follower = buffer.octets[after]
-    if not ((after == end) | (follower == 0x1A) | (follower == 0x20)).all():
-        return None
+    more = after != end
+    if more.any():
+        if (after > end).any():
+            return None
+        follower = buffer.octets[after[more]]
+        if not ((follower == 0x1A) | (follower == 0x20)).all():
+            return None
+    count = len(value)
     row, name_ids = np.arange(count), np.full(count, name_id, np.int64)
     return Scalars(row, name_ids, np.full(count, kind, np.uint8), number, integer, {})
 

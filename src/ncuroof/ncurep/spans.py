@@ -88,7 +88,8 @@ def find(buffer: Buffer, before: Ints, limit: Ints, wanted: NDArray[np.bool_] | 
             steps.append((alive, start, end))
             if wanted is not None:
                 # At once, while their bytes are in the processor's cache.
-                decoded.append(alike(buffer, start, end, same))
+                wide = 4 if same < 0x80 else 5
+                decoded.append(alike(buffer, position + wide, end, same, head >> np.uint64(8 * wide)))
         position = end
     if wanted is None:
         return Spans(*_in_order(steps, len(before)), [], after)

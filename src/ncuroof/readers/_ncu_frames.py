@@ -207,13 +207,12 @@ class Builder:
         length = np.array([len(items) for items in distinct])
         # For each rule result the rows of all of its items, in order.
         rows = members(length, picked)
+        owner = np.repeat((batch.stored.rule_owner + first).astype(np.uint32), length[picked])
         frame = _item_frame([item for items in distinct for item in items])[rows]
         return conform(
             frame.with_columns(
                 pl.lit(self._file.sha256).alias("source_sha256"),
-                pl.Series(
-                    "result_index", np.repeat((batch.stored.rule_owner + first).astype(np.uint32), length[picked])
-                ),
+                pl.Series("result_index", owner),
             ),
             NSIGHT_RULES,
         )
