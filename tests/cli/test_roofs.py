@@ -60,6 +60,35 @@ def test_the_three_fp16_roofs_of_the_h100_side_by_side(capsys):
     assert all(len(line) <= 80 for line in captured.out.splitlines())
 
 
+def test_both_ways_of_measuring_are_listed(capsys):
+    """H100 FP32: products 51.9, FMA sweep 61.5 TFLOP/s; / 3084.85 GB/s = 16.8 and 19.9 FLOP/byte."""
+    rows = [" ".join(line.split()) for line in out(capsys, "roofs", "H100", "B300", "--path", "fp32").splitlines()]
+    assert "H100 SXM5 80 GB 3,085 51.9 16.8 measured, matrix product" in rows
+    assert "H100 SXM5 80 GB 3,085 61.5 19.9 measured, FMA sweep" in rows
+    assert "matrix product: B300 SXM 288 GB is nowhere below H100 SXM5 80 GB." in rows
+    assert "FMA sweep: B300 SXM 288 GB is nowhere below H100 SXM5 80 GB." in rows
+    listed = [line.split() for line in out(capsys, "roofs", "--path", "fp32").splitlines()]
+    assert [row[5] for row in listed if row[0] == "h100-sxm5-80gb"] == ["51.9", "61.5"]
+
+
+def test_both_ways_of_measuring_in_json(capsys):
+    document = parsed(capsys, "roofs", "H100", "4080", "--path", "fp64", "--path", "fp32")
+    fp64, fp32 = document["paths"]
+    found = {(line["gpu"], line["kind"]): line["flop_s"] / 1e12 for line in fp32["rooflines"]}
+    assert found[("h100-sxm5-80gb", "matmul")] == pytest.approx(51.872)
+    assert found[("h100-sxm5-80gb", "fma")] == pytest.approx(61.5)
+    assert [crossing["kind"] for crossing in fp32["crossings"]] == ["matmul", "fma"]
+    # The H100's FP64 product ran on tensor cores, which is another path: only the sweeps compare.
+    assert [crossing["kind"] for crossing in fp64["crossings"]] == ["fma"]
+    kinds = {(roof["path"], roof["kind"]) for roof in document["gpus"][0]["roofs"] if roof["source"] == "measured"}
+    assert {("fp32", "matmul"), ("fp32", "fma"), (None, None)} <= kinds
+
+
+def test_a_gpu_with_one_way_is_compared_with_the_highest_of_two(capsys):
+    """H100 61.5 at 3085 GB/s, RTX 4090 82.6 (data sheet) at 1008: they cross at 61.5e12 / 1008e9 = 61.0 FLOP/byte."""
+    assert "They cross at 61.0 FLOP/byte" in out(capsys, "roofs", "H100", "RTX-4090", "--path", "fp32")
+
+
 def test_the_list_names_every_gpu(capsys):
     from ncuroof import gpus
 
@@ -125,6 +154,38 @@ def test_bound_of_a_thin_product(capsys):
     for part in ("205.5 MFLOP", "25.8 MB", "7.96 FLOP/byte", "260.1 FLOP/byte", "24.57 TFLOP/s", "3.06 %", "8.365 µs"):
         assert part in text
     assert "memory-bound" in text
+
+
+PRODUCTS = {
+    "gemm": "--m 4096 --n 4096 --k 4096",
+    "gemv": "--m 4096 --n 4096",
+    "batched_gemm": "--batch 8 --m 512 --n 512 --k 512",
+    "grouped_gemm": "--m 64,512 --n 512 --k 512",
+    "attention": "--batch 1 --heads 8 --q_len 1024 --kv_len 1024 --head_dim 64",
+    "prefill": "--model qwen2.5-7b --prompt 512",
+    "decode": "--model qwen2.5-7b",
+}
+
+
+@pytest.mark.parametrize("op", PRODUCTS)
+def test_a_product_is_held_against_the_highest_product(capsys, op):
+    """H100 FP32: products reach 51.872 TFLOP/s, the FMA sweep 61.5; B300 FP64 1.053 and 1.19."""
+    (machine,) = parsed(capsys, f"bound {op} {PRODUCTS[op]} --dtype fp32 --gpu H100")["machines"]
+    assert machine["roof"]["value"] == pytest.approx(51.872e12)
+    assert machine["roof"]["kind"] == "matmul"
+    assert machine["ridge_flop_per_byte"] == pytest.approx(51.872e12 / 3084.85e9)
+
+
+def test_the_fp64_product_of_the_b300_turns_flat_at_0_165(capsys):
+    text = out(capsys, "bound gemm --m 4096 --n 4096 --k 4096 --dtype fp64 --gpu B300")
+    assert "1.053 TFLOP/s" in text
+    assert "0.165 FLOP/byte" in text
+    assert "highest dense matrix product" in text
+
+
+def test_what_is_no_product_is_held_against_the_fma_sweep(capsys):
+    (machine,) = parsed(capsys, "bound triad --n 1e8 --dtype fp32 --gpu H100")["machines"]
+    assert (machine["roof"]["value"], machine["roof"]["kind"]) == (61.5e12, "fma")
 
 
 def test_bound_of_a_decode_step(capsys):

@@ -34,6 +34,19 @@ def test_published_wall_clock_figures_get_the_measured_roof():
     assert one(out, "roof_flop_s_fp32") == (pytest.approx(61.5e12), "measured: FMA sweep on NVIDIA H100 80GB HBM3")
 
 
+@pytest.mark.parametrize("op", ["gemm", "batched_gemm", "attention"])
+def test_an_annotated_product_gets_the_highest_measured_product(op):
+    """H100 FP32: products reach 51.872, the FMA sweep 61.5 TFLOP/s; at 1.4 GHz 132 × 256 × 1.4e9 is the ceiling."""
+    out = roofs.attach(kernels(H100 | {"op": op}, H100 | {"op": "triad"}, H100 | {"op": None}))
+    assert out["roof_flop_s_fp32"].to_list() == pytest.approx([51.872e12, 61.5e12, 61.5e12])
+    assert out["roof_flop_s_fp32_source"][0] == "measured: highest dense matrix product on NVIDIA H100 80GB HBM3"
+    assert out["roof_flop_s_fp32_source"][1] == "measured: FMA sweep on NVIDIA H100 80GB HBM3"
+    assert out["roof_flop_s_fp64"].to_list() == pytest.approx([32.9e12] * 3)  # its product ran on fp64_tensor
+    slow = roofs.attach(kernels(H100 | {"op": op, "sm_hz": 1.4e9, "clock_max_hz": 1.98e9}))
+    assert slow["roof_flop_s_fp32"][0] == pytest.approx(132 * 256 * 1.4e9)
+    assert "below the measured: highest dense matrix product" in slow["roof_flop_s_fp32_source"][0]
+
+
 def test_the_reports_own_peak_goes_first():
     out = roofs.attach(kernels(H100 | {"peak_flop_s_fp32": 50e12, "peak_op_s_int8": 1e15, "peak_bytes_s_dram": 3.3e12}))
     assert one(out, "roof_flop_s_fp32") == (50e12, "report: own dense peak at the measured clock")

@@ -11,6 +11,7 @@ from ncuroof.cli._roofs_json import roof_of
 from ncuroof.cli._roofs_text import others
 from ncuroof.errors import UsageError
 from ncuroof.gpus import find
+from ncuroof.roofline import MATRIX_OPS
 from ncuroof.roofs import files, known, units
 from ncuroof.roofs.bound import Bound
 from ncuroof.roofs.record import Roof
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ncuroof.workloads.cost import Value
+
+PRODUCTS = MATRIX_OPS | {"gemv", "prefill", "decode"}
+"""Operations made of matrix products: their compute roof is the highest product measured, not the FMA sweep."""
 
 _QUANTITY = re.compile(r"^\s*([0-9.eE+_-]+?)\s*([a-zA-Z/]+)\s*$")
 
@@ -170,7 +174,8 @@ def _gpu(name: str, wanted: Asked, user: Sequence[Roof], source: str | None) -> 
         msg = f"{match.reason}. `ncuroof roofs` lists all."
         raise UsageError(msg)
     own = known.of(match.gpu, user)
-    flats = [flat for path in wanted.paths if (flat := known.best(own, path=path, source=source))]
+    matrix = wanted.op in PRODUCTS
+    flats = [flat for path in wanted.paths if (flat := known.best(own, path=path, source=source, matrix=matrix))]
     if wanted.paths and not flats:
         what = f"{source or ''} roof of {' or '.join(wanted.paths)}".strip()
         msg = f"no {what} is known for {match.gpu.name}; give one with --roofs, or another --path"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ncuroof.cli._roofs_text import roofline
+from ncuroof.cli._roofs_text import pairs_of, rooflines
 from ncuroof.roofs.comparison import Roofline, crossing
 from ncuroof.tables import PATHS
 
@@ -62,24 +62,30 @@ def roof_of(roof: Roof) -> dict[str, Any]:
         "dense": roof.dense,
         "source": roof.source,
         "citation": roof.citation,
+        "kind": roof.kind or None,
     }
 
 
 def _path(path: str, named: Sequence[tuple[Gpu, Sequence[Roof]]], source: str | None) -> dict[str, Any]:
-    lines = []
-    for gpu, own in named:
-        pair = roofline(own, path, source)
-        if pair:
-            lines.append(Roofline(gpu.id, pair[0].value, pair[1].value))
+    lines = [
+        (flat.kind, Roofline(gpu.id, flat.value, slope.value))
+        for gpu, own in named
+        for flat, slope in rooflines(own, path, source)
+    ]
     return {
         "path": path,
         "rooflines": [
-            {"gpu": line.name, "flop_s": line.flop_s, "bytes_s": line.bytes_s, "ridge_flop_per_byte": line.ridge}
-            for line in lines
+            {
+                "gpu": line.name,
+                "kind": kind or None,
+                "flop_s": line.flop_s,
+                "bytes_s": line.bytes_s,
+                "ridge_flop_per_byte": line.ridge,
+            }
+            for kind, line in lines
         ],
         "crossings": [
-            {"gpus": [one.name, other.name], "intensity_flop_per_byte": crossing(one, other)}
-            for index, one in enumerate(lines)
-            for other in lines[index + 1 :]
+            {"gpus": [one.name, other.name], "kind": kind or None, "intensity_flop_per_byte": crossing(one, other)}
+            for kind, one, other in pairs_of(lines)
         ],
     }

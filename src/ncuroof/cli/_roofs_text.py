@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 
+KIND_WORDS = {"matmul": "matrix product", "fma": "FMA sweep"}
+"""How a peak was measured, in a word for tables."""
+
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
     """Rows as lines with aligned columns; the first row is the heading. A last column that is too long is cut."""
@@ -54,21 +57,27 @@ def overview(gpus: Sequence[Gpu], roofs: Sequence[Sequence[Roof]], path: str) ->
     """One line a GPU: what `ncuroof roofs` lists."""
     rows = [["GPU", "CC", "SMs", "GiB", "GB/s", path, "ridge", "source"]]
     for gpu, own in zip(gpus, roofs, strict=True):
-        flat = known.best(own, path=path)
-        slope = known.slope_of(own, flat) if flat else known.best(own)
-        rows.append(
-            [
-                gpu.id,
-                f"{gpu.cc[0]}.{gpu.cc[1]}" if gpu.cc else "-",
-                str(gpu.sms),
-                f"{gpu.memory_bytes / 2**30:g}",
-                f"{slope.value / 1e9:,.0f}" if slope else "-",
-                units.digits(flat.value / 1e12) if flat else "-",
-                units.digits(flat.value / slope.value) if flat and slope else "-",
-                flat.source if flat else (slope.source if slope else "-"),
-            ]
-        )
+        flats: list[Roof | None] = [*known.each_kind(own, path)]
+        for flat in flats or [None]:
+            slope = known.slope_of(own, flat) if flat else known.best(own)
+            rows.append(
+                [
+                    gpu.id,
+                    f"{gpu.cc[0]}.{gpu.cc[1]}" if gpu.cc else "-",
+                    str(gpu.sms),
+                    f"{gpu.memory_bytes / 2**30:g}",
+                    f"{slope.value / 1e9:,.0f}" if slope else "-",
+                    units.digits(flat.value / 1e12) if flat else "-",
+                    units.digits(flat.value / slope.value) if flat and slope else "-",
+                    _origin(flat) if flat else (slope.source if slope else "-"),
+                ]
+            )
     return table(rows, right=(1, 2, 3, 4, 5, 6))
+
+
+def _origin(roof: Roof) -> str:
+    """Source of a roof, and how it was measured."""
+    return f"{roof.source}, {KIND_WORDS[roof.kind]}" if roof.kind else roof.source
 
 
 def detail(gpu: Gpu, own: Sequence[Roof]) -> list[str]:
@@ -106,39 +115,72 @@ def _brief(roof: Roof) -> str:
 
 
 def comparison(path: str, named: Sequence[tuple[Gpu, Sequence[Roof]]], source: str | None) -> list[str]:
-    """Several GPUs on one path: roofs, ridge points, and where each pair crosses."""
+    """Several GPUs on one path: roofs, ridge points, and where each pair crosses.
+
+    A path that was measured in two ways has a row for each, and a pair of GPUs is compared in each way that both have.
+    """
     rows = [[path, "GB/s", "TOP/s" if path.startswith("int") else "TFLOP/s", "ridge", "source"]]
-    lines: list[Roofline] = []
+    lines: list[tuple[str, Roofline]] = []
     for gpu, own in named:
-        pair = roofline(own, path, source)
-        if pair is None:
+        pairs = rooflines(own, path, source)
+        if not pairs:
             rows.append([gpu.name, "-", "-", "-", "not known"])
-            continue
-        flat, slope = pair
-        line = Roofline(gpu.name, flat.value, slope.value)
-        lines.append(line)
-        where = flat.source if flat.source == slope.source else f"{flat.source}, {slope.source}"
-        rows.append(
-            [
-                gpu.name,
-                f"{slope.value / 1e9:,.0f}",
-                units.digits(flat.value / 1e12),
-                units.digits(line.ridge),
-                where,
-            ]
-        )
+        for flat, slope in pairs:
+            line = Roofline(gpu.name, flat.value, slope.value)
+            lines.append((flat.kind, line))
+            where = _origin(flat) if flat.source == slope.source else f"{_origin(flat)}, {slope.source}"
+            rows.append(
+                [
+                    gpu.name,
+                    f"{slope.value / 1e9:,.0f}",
+                    units.digits(flat.value / 1e12),
+                    units.digits(line.ridge),
+                    where,
+                ]
+            )
     result = table(rows, right=(1, 2, 3))
-    for index, one in enumerate(lines):
-        for other in lines[index + 1 :]:
-            result += wrap(relation(one, other))
+    for kind, one, other in pairs_of(lines):
+        sentence = relation(one, other)
+        result += wrap(f"{KIND_WORDS[kind]}: {sentence}" if kind else sentence)
     return result
+
+
+def pairs_of(lines: Sequence[tuple[str, Roofline]]) -> list[tuple[str, Roofline, Roofline]]:
+    """Every two GPUs, once for each way of measuring that both have; where they share none, their highest rooflines.
+
+    Args:
+        lines: way of measuring (or empty) and roofline, GPU by GPU.
+
+    Returns:
+        The way where it tells the comparisons of this pair apart, else empty, and the two rooflines.
+    """
+    own: dict[str, dict[str, Roofline]] = {}
+    for kind, line in lines:
+        own.setdefault(line.name, {})[kind] = line
+    names = list(own)
+    found = []
+    for index, one in enumerate(names):
+        for other in names[index + 1 :]:
+            shared = [kind for kind in own[one] if kind in own[other]]
+            several = len(own[one]) > 1 or len(own[other]) > 1
+            found += [(kind if several else "", own[one][kind], own[other][kind]) for kind in shared]
+            if not shared:
+                first, second = (max(own[name].values(), key=lambda line: line.flop_s) for name in (one, other))
+                found.append(("", first, second))
+    return found
 
 
 def roofline(own: Sequence[Roof], path: str, source: str | None) -> tuple[Roof, Roof] | None:
     """Flat part and slope of one GPU on one path; None where either is unknown."""
-    flat = known.best(own, path=path, source=source)
-    slope = known.best(own, source=source) if source else (known.slope_of(own, flat) if flat else None)
-    return (flat, slope) if flat and slope else None
+    pairs = rooflines(own, path, source)
+    return max(pairs, key=lambda pair: pair[0].value) if pairs else None
+
+
+def rooflines(own: Sequence[Roof], path: str, source: str | None) -> list[tuple[Roof, Roof]]:
+    """Flat part and slope of one GPU on one path, for each way in which the flat part was measured."""
+    flats = known.each_kind(own, path, source)
+    slope = known.best(own, source=source) if source else (known.slope_of(own, flats[0]) if flats else None)
+    return [(flat, slope) for flat in flats] if slope else []
 
 
 def relation(one: Roofline, other: Roofline) -> str:

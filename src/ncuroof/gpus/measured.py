@@ -9,8 +9,11 @@ from ncuroof.errors import RegistryError
 from ncuroof.gpus import _toml
 from ncuroof.tables import PATHS
 
+MATMUL = "matmul"
+"""The kind of peak that a matrix product is held against where there is one."""
+
 KINDS = {
-    "matmul": "highest dense matrix product",
+    MATMUL: "highest dense matrix product",
     "fma": "FMA sweep, ordinary units",
 }
 """How a peak was measured."""
@@ -53,9 +56,10 @@ class MeasuredGpu:
     bytes_s: float
     peaks: tuple[MeasuredPeak, ...]
 
-    def best(self, path: str) -> MeasuredPeak | None:
-        """The highest peak of a path."""
-        return max((p for p in self.peaks if p.path == path), key=lambda p: p.flop_s, default=None)
+    def best(self, path: str, kind: str | None = None) -> MeasuredPeak | None:
+        """The highest peak of a path; of one kind where that is given."""
+        fitting = (p for p in self.peaks if p.path == path and kind in (None, p.kind))
+        return max(fitting, key=lambda p: p.flop_s, default=None)
 
 
 @functools.cache

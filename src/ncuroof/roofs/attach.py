@@ -3,7 +3,7 @@
 Order unless the user chooses: the report's own dense peak at the clock of that run; else the highest rate measured on
 exactly that variant; else device attributes (SMs × dense rate × clock); else the data sheet of exactly that variant.
 A measured rate was reached at full clocks: where the run was locked to a lower clock, the peak at that clock is the
-ceiling and replaces it.
+ceiling and replaces it. An annotated matrix product is held against the highest measured product, where there is one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.errors import UsageError
+from ncuroof.roofline import MATRIX_OPS
 from ncuroof.roofs import devices
 from ncuroof.roofs.record import SOURCES
 from ncuroof.tables import PATHS
@@ -32,6 +33,7 @@ CLOCK_TOLERANCE = 0.02
 
 INPUTS: dict[str, pl.DataType] = {
     **devices.KEYS,
+    "op": pl.String(),
     **{f"peak_flop_s_{path}": pl.Float64() for path in PATHS if not path.startswith("int")},
     **{f"peak_op_s_{path}": pl.Float64() for path in PATHS if path.startswith("int")},
     **{f"peak_flop_s_{path}_source": pl.String() for path in PATHS if not path.startswith("int")},
@@ -161,15 +163,24 @@ def _compute(path: str) -> _Candidates:
     return {
         "user": _user(path, at_this_clock),
         "report": (report, report_text),
-        "measured": _capped(f"measured_{path}", at_this_clock),
+        "measured": _measured(path, at_this_clock),
         "device": (device, device_text),
         "datasheet": (pl.col(f"datasheet_{path}"), pl.col(f"datasheet_{path}_source")),
     }
 
 
-def _capped(name: str, at_this_clock: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+def _measured(path: str, at_this_clock: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """The highest measured rate; for a matrix product that of a product, which may be below the FMA sweep's."""
+    product = pl.col("op").is_in(list(MATRIX_OPS)).fill_null(value=False) & pl.col(f"matmul_{path}").is_not_null()
+    value, text = (
+        pl.when(product).then(pl.col(f"matmul_{path}{part}")).otherwise(pl.col(f"measured_{path}{part}"))
+        for part in ("", "_source")
+    )
+    return _capped(value, text, at_this_clock)
+
+
+def _capped(value: pl.Expr, text: pl.Expr, at_this_clock: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """A measured rate, or the peak at this run's clock where that is lower: the rate was reached at full clocks."""
-    value, text = pl.col(name), pl.col(f"{name}_source")
     capped = (at_this_clock < value).fill_null(value=False)
     return (
         pl.when(capped).then(at_this_clock).otherwise(value),
@@ -182,7 +193,7 @@ def _capped(name: str, at_this_clock: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
 def _user(path: str, at_this_clock: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """A roof of the user's file: as it is, but a measured one (``ncuroof calibrate``) follows the clock as well."""
     name = f"user_{path}"
-    value, text = _capped(name, at_this_clock)
+    value, text = _capped(pl.col(name), pl.col(f"{name}_source"), at_this_clock)
     calibrated = pl.col(f"{name}_source").str.starts_with("measured").fill_null(value=False)
     return (
         pl.when(calibrated).then(value).otherwise(pl.col(name)),

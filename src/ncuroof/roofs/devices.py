@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof import gpus
+from ncuroof.gpus.measured import KINDS, MATMUL
 from ncuroof.tables import PATHS
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ def table(kernels: pl.DataFrame, user: Sequence[Roof] = ()) -> tuple[pl.DataFram
     Returns:
         A frame with one row per distinct device, and for each kernel the number of its row.
         Columns: ``<kind>_<path>`` and ``<kind>_<path>_source`` for kind ``user``, ``measured``, ``datasheet`` and each
-        path or level (``dram``, ``l2``, ``l1``); ``rate_<path>`` (dense FLOP per SM and cycle); ``clock_hz``, ``sms``,
-        ``nominal_bytes_s`` from the table; ``device_note``.
+        path or level (``dram``, ``l2``, ``l1``); ``matmul_<path>`` likewise (the highest matrix product measured);
+        ``rate_<path>`` (dense FLOP per SM and cycle); ``clock_hz``, ``sms``, ``nominal_bytes_s`` from the table;
+        ``device_note``.
     """
     # A joined text is the key, because nulls must compare equal and no device column may be lost.
     key = kernels.select(
@@ -59,7 +61,9 @@ def _schema() -> dict[str, pl.DataType]:
         for kind in ("user", "measured", "datasheet"):
             schema[f"{kind}_{target}"] = pl.Float64()
             schema[f"{kind}_{target}_source"] = pl.String()
-    schema |= {f"rate_{path}": pl.Float64() for path in PATHS}
+    for path in PATHS:
+        schema |= {f"matmul_{path}": pl.Float64(), f"matmul_{path}_source": pl.String()}
+        schema |= {f"rate_{path}": pl.Float64()}
     return schema | {
         "rates_source": pl.String(),
         "table_clock_hz": pl.Float64(),
@@ -112,13 +116,10 @@ def _put_measured(result: dict[str, object], gpu: gpus.Gpu | None) -> None:
     result["measured_dram"] = known.bytes_s
     result["measured_dram_source"] = f"measured: highest data-moving kernel on {known.device}"
     for path in PATHS:
-        best = known.best(path)
-        if best:
-            result[f"measured_{path}"] = best.flop_s
-            result[f"measured_{path}_source"] = f"measured: {_KIND[best.kind]} on {known.device}"
-
-
-_KIND = {"matmul": "highest dense matrix product", "fma": "FMA sweep"}
+        for name, best in (("measured", known.best(path)), ("matmul", known.best(path, MATMUL))):
+            if best:
+                result[f"{name}_{path}"] = best.flop_s
+                result[f"{name}_{path}_source"] = f"measured: {KINDS[best.kind].split(',')[0]} on {known.device}"
 
 
 def _put_datasheet(result: dict[str, object], candidates: Sequence[gpus.Gpu]) -> None:

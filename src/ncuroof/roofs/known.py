@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ncuroof import gpus
-from ncuroof.gpus.measured import CITATION, KINDS
+from ncuroof.gpus.measured import CITATION, KINDS, MATMUL
 from ncuroof.model import Note
 from ncuroof.roofs import devices
 from ncuroof.roofs.attach import complete
@@ -31,7 +31,7 @@ def of(gpu: gpus.Gpu, user: Sequence[Roof] = ()) -> list[Roof]:
             Roof(measured.bytes_s, None, "dram", True, gpu.id, "measured", f"highest data-moving kernel; {CITATION}")
         )
         found += [
-            Roof(peak.flop_s, peak.path, None, True, gpu.id, "measured", f"{KINDS[peak.kind]}; {CITATION}")
+            Roof(peak.flop_s, peak.path, None, True, gpu.id, "measured", f"{KINDS[peak.kind]}; {CITATION}", peak.kind)
             for peak in measured.peaks
         ]
     found += _device(gpu)
@@ -70,22 +70,43 @@ def _same(wanted: str, gpu: gpus.Gpu) -> bool:
 
 
 def best(
-    roofs: Sequence[Roof], *, path: str | None = None, level: str | None = None, source: str | None = None
+    roofs: Sequence[Roof],
+    *,
+    path: str | None = None,
+    level: str | None = None,
+    source: str | None = None,
+    matrix: bool = False,
 ) -> Roof | None:
     """The roof to use for a path or level: first source in :data:`TABLE_ORDER` that has one, its highest value.
+
+    An FMA sweep may reach more than any matrix product does (H100 FP32: 61.5 against 51.9 TFLOP/s), so a product is
+    held against the highest product where one was measured.
 
     Args:
         roofs: of one variant, see :func:`of`.
         path: compute path; None for a bandwidth.
         level: memory level; ``dram`` where neither is given.
         source: only from this source.
+        matrix: whether the roof is for a matrix product.
     """
     level = level or (None if path else "dram")
     for wanted in (source,) if source else TABLE_ORDER:
         fitting = [r for r in roofs if r.dense and r.path == path and r.level == level and r.source == wanted]
         if fitting:
-            return max(fitting, key=lambda roof: roof.value)
+            products = [r for r in fitting if r.kind == MATMUL] if matrix else []
+            return max(products or fitting, key=lambda roof: roof.value)
     return None
+
+
+def each_kind(roofs: Sequence[Roof], path: str, source: str | None = None) -> list[Roof]:
+    """The roofs of a path that :func:`best` chooses from: the best one, and those measured in another way, if any."""
+    first = best(roofs, path=path, source=source)
+    if first is None:
+        return []
+    kinds = {r.kind: r for r in roofs if r.dense and r.path == path and r.source == first.source}
+    if len(kinds) == 1:
+        return [first]
+    return sorted(kinds.values(), key=lambda roof: list(KINDS).index(roof.kind))
 
 
 def slope_of(roofs: Sequence[Roof], roof: Roof) -> Roof | None:

@@ -23,6 +23,7 @@ class Roof:
         gpu: id or name of the variant it holds for.
         source: report, measured, device, datasheet or user.
         citation: where exactly the number comes from.
+        kind: how a measured peak was measured, a key of :data:`ncuroof.gpus.measured.KINDS`; else empty.
     """
 
     value: float
@@ -32,6 +33,7 @@ class Roof:
     gpu: str
     source: str
     citation: str
+    kind: str = ""
 
     @property
     def unit(self) -> str:
