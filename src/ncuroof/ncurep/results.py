@@ -82,17 +82,16 @@ def read_batch(
 
 def _in_step(data: bytes | mmap.mmap, entries: Sequence[Entry], wanted: Flags | None) -> Batch | None:
     """Decode kernel results together; None where one of them is of another shape, or damaged."""
-    last = entries[-1]
-    if last.offset + last.size + len(PAD) <= len(data):
-        content, begin = data, [e.offset for e in entries]
-    else:  # at the end of the file, where nothing lies behind the last result
-        pieces = [data[e.offset : e.offset + e.size] for e in entries]
-        content = b"".join(pieces) + PAD
-        begin = (np.cumsum([e.size for e in entries]) - [e.size for e in entries]).tolist()
-    start = np.array(begin, np.int64)
-    limit = start + np.array([e.size for e in entries])
+    _, offsets, sizes = zip(*entries, strict=True)
+    begin, size = np.array(offsets, np.int64), np.array(sizes, np.int64)
+    content = data
+    if begin[-1] + size[-1] + len(PAD) > len(data):  # at the end of the file, where nothing lies behind the last result
+        view = memoryview(data)
+        content = b"".join([*(view[e.offset : e.offset + e.size] for e in entries), PAD])
+        begin = np.cumsum(size) - size
+    limit = begin + size
     buffer = Buffer(content)
-    head = fields.walk(buffer.words, start, limit, below=spans.METRIC_TAG)
+    head = fields.walk(buffer.words, begin, limit, below=spans.METRIC_TAG)
     found = head and spans.find(buffer, head[1], limit, wanted)
     rest = found and fields.walk(buffer.words, found.after, limit)
     # A metric behind other fields does not stand in the run of metrics.
@@ -102,7 +101,7 @@ def _in_step(data: bytes | mmap.mmap, entries: Sequence[Entry], wanted: Flags | 
         scalars = decode_runs(buffer, found.start, found.end, found.runs, wanted)
     except DecodeError:
         return None
-    beside = stored.from_steps(buffer, head[0] + rest[0], begin, head[1].tolist())
+    beside = stored.from_steps(buffer, head[0] + rest[0], begin, head[1])
     if beside is None:
         return None
     kinds = ["kernel"] * len(entries)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from ncuroof.ncurep.scalars import Buffer
 
+    Ints = NDArray[np.int64]
+
 # Field numbers of a result, as in messages.py; wire type 0 is a number, 2 bytes, 5 a float.
 _NUMBERS = {"pid": tag_of(1, 0), "context": tag_of(22, 0), "stream": tag_of(23, 0)}
 _TEXTS = {"mangled": tag_of(5, 2), "function": tag_of(6, 2), "demangled": tag_of(7, 2), "nvtx": tag_of(21, 2)}
@@ -63,7 +65,7 @@ def from_messages(results: Sequence[Any]) -> Stored:
     )
 
 
-def from_steps(buffer: Buffer, steps: list[Step], begin: list[int], before: list[int]) -> Stored | None:
+def from_steps(buffer: Buffer, steps: list[Step], begin: Ints, before: Ints) -> Stored | None:
     """The columns of results whose fields were found in step; None where rule results are not in a row.
 
     Args:
@@ -92,7 +94,7 @@ def from_steps(buffer: Buffer, steps: list[Step], begin: list[int], before: list
         driver,
         {name: Distinct.at(content, single(steps, tag, count)) for name, tag in _TEXTS.items()},
         *_rules(Distinct.at(content, runs)),
-        lambda place: message("Result").FromString(content[begin[place] : before[place]]),
+        lambda place: message("Result").FromString(content[int(begin[place]) : int(before[place])]),
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from ncuroof.model import Chunk
-from ncuroof.ncurep.fields import members
+from ncuroof.ncurep.fields import Distinct, members
 from ncuroof.ncurep.nsight_rules import Item, read_rule
 from ncuroof.ncurep.nvtx import read_state
 from ncuroof.ncurep.scalars import INTEGER, NUMBER, TEXT
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ncuroof.inputs import InputFile
-    from ncuroof.ncurep.fields import Distinct
     from ncuroof.ncurep.results import Batch
     from ncuroof.ncurep.stored import Stored
 
@@ -137,7 +136,7 @@ class Builder:
         names = {name: self._names_of(stored.texts[name]) for name in ("function", "demangled", "mangled")}
         states = [self._state(raw) for raw in stored.texts["nvtx"].values]
         drivers = pl.Series([facts.driver_version], dtype=pl.String).new_from_index(0, count)
-        if facts.driver_version is None:
+        if facts.driver_version is None and not np.isnan(stored.driver).all():
             told = [None if np.isnan(d) else _driver(d) for d in stored.driver.tolist()]
             self.driver_version = next((d for d in reversed(told) if d is not None), self.driver_version)
             drivers = pl.Series(told, dtype=pl.String)
@@ -178,23 +177,22 @@ class Builder:
 
         A result that does not tell its GPU takes it from the session, where that has only one it could be.
         """
-        told = [self._text(name) if name is not None else None for name in picked.texts(_GPU)]
-        devices = {name: _device(self._facts.devices, name) for name in set(told)}
-        known = {name: device.name if name is None and device else name for name, device in devices.items()}
-        columns: dict[str, Any] = {"gpu_name": [known[name] for name in told]}
+        names = Distinct.of(picked.texts(_GPU))
+        # The last one stands for the results that tell no name; it is also what place -1 means to NumPy.
+        told = [*(self._text(raw) for raw in names.values), None]
+        devices = [_device(self._facts.devices, name) for name in told]
+        known = [device.name if name is None and device else name for name, device in zip(told, devices, strict=True)]
+        places = pl.Series((names.places % len(told)).astype(np.uint32))
+        columns: dict[str, Any] = {"gpu_name": pl.Series(known, dtype=pl.String).gather(places)}
         for column, metric in _DEVICE.items():
-            stored = {
-                name: float(value)
-                if device and isinstance(value := device.attributes.get(metric), (int, float))
-                else np.nan
-                for name, device in devices.items()
-            }
+            values = [device.attributes.get(metric) if device else None for device in devices]
+            stored = np.array([float(v) if isinstance(v, (int, float)) else np.nan for v in values])
             if column == "device_index":
-                stored = {n: d.index if d and np.isnan(stored[n]) else stored[n] for n, d in devices.items()}
+                indices = np.array([device.index if device else np.nan for device in devices])
+                stored = np.where(np.isnan(stored), indices, stored)
             numbers = picked.numbers(metric)
             missing = np.isnan(numbers)
-            if missing.any():
-                numbers[missing] = np.array([stored[name] for name in told])[missing]
+            numbers[missing] = stored[names.places[missing]]
             columns[column] = _integers(numbers)
         return columns
 
