@@ -443,5 +443,7 @@ def test_a_peak_from_a_rate_and_its_percentage(kernel_of):
     rate = {"dram__bytes.sum.per_second": 200e9, "gpu__time_duration.sum": 1000.0}
     percent = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
     k = kernel_of(rate | {percent: 50.0})
-    assert (k["peak_bytes_s_dram"], k["peak_bytes_s_dram_source"]) == (400e9, "rate÷percent")
+    assert (k["peak_bytes_s_dram"], k["peak_bytes_s_dram_source"]) == (400e9, "rate÷highest percent")
+    k = kernel_of(rate | {percent: 50.0, "dram__cycles_active.avg.pct_of_peak_sustained_elapsed": 40.0})
+    assert (k["peak_bytes_s_dram"], k["peak_bytes_s_dram_source"]) == (500e9, "rate÷percent")
     assert kernel_of(rate | {percent: 1.2})["peak_bytes_s_dram"] is None

@@ -125,6 +125,48 @@ def test_a_long_kernel_may_run_in_a_low_memory_power_state():
     assert fast["roof_bytes_s"][0] == pytest.approx(898.048e9)
 
 
+B200_LOW = {
+    "cc_major": 10, "cc_minor": 0, "sm_count": 148, "duration_s": 1e-4,
+    "peak_bytes_s_dram": 6.636e12, "peak_bytes_s_dram_source": "rate÷highest percent",
+}  # fmt: skip
+
+
+def test_a_rate_over_the_busiest_units_percentage_is_called_a_lower_estimate():
+    """A B200 export: 2.16 TB/s at 32.55 % gives 6.64 TB/s; the nominal peak is 7.66."""
+    assert one(roofs.attach(kernels(B200_LOW)), "roof_bytes_s") == (
+        6.636e12,
+        "report: DRAM rate ÷ throughput percentage, a lower estimate (the percentage is the busiest unit's)",
+    )
+
+
+def test_the_nominal_peak_of_a_known_device_goes_before_a_lower_estimate():
+    """B200: 3996 MHz × 2 × 7680 bit / 8 = 7.672 TB/s, from the table or from the attributes."""
+    attributes = {"memory_clock_hz": 3.996e9, "memory_bus_bits": 7680}
+    for row in (B200_LOW | {"gpu_name": "NVIDIA B200"}, B200_LOW | attributes):
+        value, source = one(roofs.attach(kernels(row)), "roof_bytes_s")
+        assert value == pytest.approx(7.672e12, rel=1e-3)
+        assert source.startswith("device: nominal DRAM peak")
+        alone, source = one(roofs.attach(kernels(row), only="report"), "roof_bytes_s")
+        assert (alone, source[:6]) == (6.636e12, "report")
+
+
+def test_a_rate_over_the_share_of_active_cycles_is_the_peak_itself():
+    row = B200_LOW | {"gpu_name": "NVIDIA B200", "peak_bytes_s_dram_source": "rate÷percent"}
+    value, source = one(roofs.attach(kernels(row)), "roof_bytes_s")
+    assert (value, source) == (6.636e12, "report: DRAM rate ÷ percentage of active DRAM cycles")
+
+
+def test_a_peak_from_a_tables_rate_is_no_roof_of_the_report():
+    """H100, mma.sync: 2730.7 × 132 × 1.5 GHz = 540.7 TFLOP/s comes with the work, but its rate is the table's."""
+    row = H100 | {"sm_hz": 1.5e9, "peak_flop_s_fp16": 540.7e12, "peak_flop_s_fp16_source": "rate×clock"}
+    value, source = one(roofs.attach(kernels(row)), "roof_flop_s_fp16")
+    assert (value, source.split(":")[0]) == (540.7e12, "device")
+    assert one(roofs.attach(kernels(row), only="report"), "roof_flop_s_fp16") == (None, None)
+    assert one(roofs.attach(kernels(row), order=("report",)), "roof_flop_s_fp16") == (None, None)
+    real = roofs.attach(kernels(row | {"peak_flop_s_fp16_source": "report"}), only="report")
+    assert one(real, "roof_flop_s_fp16") == (540.7e12, "report: own dense peak at the measured clock")
+
+
 def test_xaviers_memory_clock_attribute_is_not_believed():
     """The attribute holds the GPU clock (1377 MHz → 88 GB/s); LPDDR4x at 2133 MHz × 256 bit gives 136.5 GB/s."""
     row = {

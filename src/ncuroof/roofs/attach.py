@@ -39,6 +39,7 @@ INPUTS: dict[str, pl.DataType] = {
     **{f"peak_flop_s_{path}_source": pl.String() for path in PATHS if not path.startswith("int")},
     **{f"peak_op_s_{path}_source": pl.String() for path in PATHS if path.startswith("int")},
     "peak_bytes_s_dram": pl.Float64(),
+    "peak_bytes_s_dram_source": pl.String(),
     "peak_bytes_s_l2": pl.Float64(),
     "peak_bytes_s_l1": pl.Float64(),
     "sm_hz": pl.Float64(),
@@ -92,6 +93,7 @@ def attach(
         ConfigError: for a faulty ``roofs_file``.
     """
     chosen = _order(order, only)
+    strict = not set(chosen) - {"user", "report"}  # nothing but what the report itself holds
     user = []
     if roofs_file is not None:
         from ncuroof.roofs import files  # noqa: PLC0415  only where the user has a file
@@ -102,8 +104,8 @@ def attach(
     frame = inputs.hstack(known[number])
     outputs = []
     for path in PATHS:
-        outputs += _pick(f"roof_flop_s_{path}", _compute(path), chosen)
-    outputs += _pick("roof_bytes_s", _dram(), chosen)
+        outputs += _pick(f"roof_flop_s_{path}", _compute(path, strict=strict), chosen)
+    outputs += _pick("roof_bytes_s", _dram(strict=strict), chosen)
     outputs += _pick("roof_bytes_s_l2", _cache("l2"), chosen)
     outputs += _pick("roof_bytes_s_l1", _cache("l1"), chosen)
     roofs = frame.select(outputs)
@@ -132,14 +134,14 @@ def _pick(name: str, candidates: _Candidates, order: Sequence[str]) -> list[pl.E
     return [value.alias(name), text.alias(f"{name}_source")]
 
 
-def _compute(path: str) -> _Candidates:
-    """Candidates for the flat part of one path."""
+def _compute(path: str, *, strict: bool) -> _Candidates:
+    """Candidates for the flat part of one path; ``strict`` leaves out a report's peak that took a table's rate."""
     clock_max = pl.coalesce("clock_max_hz", "table_clock_hz")
     impossible = (pl.col("sm_hz") > clock_max * (1 + CLOCK_TOLERANCE)).fill_null(value=False)
     own = f"peak_op_s_{path}" if path.startswith("int") else f"peak_flop_s_{path}"
-    peak = pl.col(own)
     # Work without a peak in the report comes with the rate of the instructions it used, such as mma.sync on Hopper.
     by_rate = (pl.col(f"{own}_source") == "rate×clock").fill_null(value=False)
+    peak = pl.when(~by_rate).then(pl.col(own)) if strict else pl.col(own)
     report = pl.when(impossible).then(peak * clock_max / pl.col("sm_hz")).otherwise(peak)
     report_text = (
         pl.when(by_rate)
@@ -201,8 +203,8 @@ def _user(path: str, at_this_clock: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     )
 
 
-def _dram() -> _Candidates:
-    """Candidates for the DRAM slope."""
+def _dram(*, strict: bool) -> _Candidates:
+    """Candidates for the DRAM slope; ``strict`` does not replace a report's low estimate by the device's own peak."""
     attribute = pl.when(pl.col("memory_attributes").fill_null(value=True)).then(
         pl.col("memory_clock_hz") * 2 * pl.col("memory_bus_bits") / 8
     )
@@ -212,18 +214,34 @@ def _dram() -> _Candidates:
     high = peak > nominal * (1 + MEMORY_CLOCK_TOLERANCE)
     low = (peak < nominal * (1 - MEMORY_CLOCK_TOLERANCE)) & short
     doubted = (high | low).fill_null(value=False)
+    how = pl.col("peak_bytes_s_dram_source").fill_null("")
+    at_least = how == "rate÷highest percent"
+    # A candidate of an unclear device is no exact knowledge, though its data sheet may serve where nothing else does.
+    exact = pl.coalesce(
+        attribute, "table_nominal_bytes_s", pl.when(pl.col("device_note").is_null()).then("datasheet_dram")
+    )
+    replaced = at_least & exact.is_not_null() & pl.lit(not strict)
     report_text = (
-        pl.when(doubted)
+        pl.when(replaced)
+        .then(pl.lit("device: nominal DRAM peak (the report holds a rate and a percentage, a lower estimate of it)"))
+        .when(doubted)
         .then(
             pl.lit(
                 "report: nominal peak (the measured DRAM clock is off by more than 15 %: time base of a short kernel)"
             )
         )
+        .when(at_least)
+        .then(
+            pl.lit("report: DRAM rate ÷ throughput percentage, a lower estimate (the percentage is the busiest unit's)")
+        )
+        .when(how == "rate÷percent")
+        .then(pl.lit("report: DRAM rate ÷ percentage of active DRAM cycles"))
         .otherwise(pl.lit("report: own peak at the measured DRAM clock"))
     )
+    report = pl.when(replaced).then(exact).when(doubted).then(nominal).otherwise(peak)
     return {
         "user": (pl.col("user_dram"), pl.col("user_dram_source")),
-        "report": (pl.when(doubted).then(nominal).otherwise(peak), report_text),
+        "report": (pl.when(peak.is_not_null()).then(report), report_text),
         "measured": (pl.col("measured_dram"), pl.col("measured_dram_source")),
         "device": (attribute, pl.lit("device: memory clock × 2 × bus width / 8")),
         "datasheet": (pl.col("datasheet_dram"), pl.col("datasheet_dram_source")),
