@@ -11,6 +11,7 @@ import polars as pl
 from ncuroof import gpus, inputs, metrics, readers, store, tables, workloads
 from ncuroof.errors import NothingMeasuredError
 from ncuroof.model import Dataset, Note
+from ncuroof.readers import _numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,11 +28,13 @@ class LoadOptions:
         reader: name of the reader to use whatever the content looks like; None chooses by content.
         annotations: JSON-lines file with workload annotations, for launches that carry none.
         gpu: the GPU, for exports that do not name it.
+        number_format: how numbers are written in text inputs, where that is ambiguous; None decides from the file.
     """
 
     reader: str | None = None
     annotations: Path | None = None
     gpu: str | None = None
+    number_format: str | None = None
 
 
 BATCH_ROWS = 300_000
@@ -141,6 +144,7 @@ def _build(chunks: Sequence[Chunk]) -> pl.DataFrame:
 
 def open_report(item: Input, options: LoadOptions, want: frozenset[str] | None) -> tuple[RawReport, Iterator[Chunk]]:
     """The report and its chunks; the chunks raise where the file holds no result."""
+    _numbers.force(options.number_format)
     file = inputs.open_input(item.path)
     reader, recognised = readers.choose(file, options.reader)
     report = reader.read(file, recognised, want)

@@ -9,6 +9,7 @@ import sys
 import pytest
 from tests.conftest import SAMPLES
 
+from ncuroof import pipeline
 from ncuroof.cli import run
 from ncuroof.testing import ReportBuilder
 
@@ -177,3 +178,26 @@ def test_a_closed_pipe_is_no_error():
     )
     assert "Traceback" not in done.stderr
     assert done.stdout.count("\n") == 1
+
+
+LONG_CSV = (
+    '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device",'
+    '"CC","Section Name","Metric Name","Metric Unit","Metric Value"\n'
+    '"0","1","p","h","k","1","7","(1, 1, 1)","(1, 1, 1)","0","8.0","x","sm__cycles_elapsed.avg.per_second","Mhz",'
+    '"1.215"\n'
+)
+
+
+@pytest.mark.parametrize(("written", "hertz"), [("1,234.5", 1.215e6), ("1.234,5", 1215e6)])
+def test_number_format_decides_what_a_point_means(tmp_path, written, hertz):
+    path = tmp_path / "x.csv"
+    path.write_text(LONG_CSV, encoding="utf-8")
+    assert run(["ingest", str(path), "--number-format", written, "-o", str(tmp_path / "t")]) == 0
+    assert pipeline.load([tmp_path / "t"]).kernels["sm_hz"].to_list() == [hertz]
+
+
+def test_an_unknown_number_format_is_refused(tmp_path, capsys):
+    path = tmp_path / "x.csv"
+    path.write_text(LONG_CSV, encoding="utf-8")
+    assert run(["analyze", str(path), "--number-format", "roman"]) == 2
+    assert "'1.234,5'" in capsys.readouterr().err

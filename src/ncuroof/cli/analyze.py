@@ -41,6 +41,9 @@ def command(
     gpu: Annotated[
         str | None, typer.Option(help="The GPU, for exports that do not name it (H100-PCIe, rtx 4080 ...).")
     ] = None,
+    number_format: Annotated[
+        str | None, typer.Option(help="How numbers are written in text inputs, such as '1,234.5' or '1.234,5'.")
+    ] = None,
     reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration file, instead of the nearest one.")] = None,
     limit: Annotated[int | None, typer.Option(min=0, help="Most kernels and findings to show; 0 shows all.")] = None,
@@ -70,7 +73,7 @@ def command(
         nsight=nsight,
     )
     gate.check(chosen.fail_on, compares=baseline is not None)
-    options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu)
+    options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu, number_format=number_format)
     analysis, status = _analysis.analysed(files, chosen, options, quiet=quiet)
     comparison = None
     if baseline is not None:

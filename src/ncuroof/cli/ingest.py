@@ -20,6 +20,9 @@ def command(
     gpu: Annotated[
         str | None, typer.Option(help="The GPU, for exports that do not name it (H100-PCIe, rtx 4080 ...).")
     ] = None,
+    number_format: Annotated[
+        str | None, typer.Option(help="How numbers are written in text inputs, such as '1,234.5' or '1.234,5'.")
+    ] = None,
     reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
     annotations: Annotated[
         Path | None, typer.Option(help="JSON-lines file with workload annotations (operation, shape, dtype).")
@@ -38,7 +41,7 @@ def command(
     from ncuroof.cli import printable
     from ncuroof.errors import EXIT_OK, UsageError
 
-    options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu)
+    options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu, number_format=number_format)
     if explain is not None:
         typer.echo(printable(explaining.explain(files, explain, options)).rstrip("\n"))
         return EXIT_OK
