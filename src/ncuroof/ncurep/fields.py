@@ -26,7 +26,7 @@ NO_TAG = 1 << 16  # above every tag of two octets
 MOST_STEPS = 2000  # a batch that needs more is decoded one by one; the largest public one needs 90
 _FIXED = {1: 8, 5: 4}
 _LONGEST_SIZE = 4  # octets of a size: 2^28 bytes
-_OCTET, _PAIR = np.uint64(0xFF), np.uint64(0xFFFF)
+_OCTET, _PAIR, _CONTINUES = np.uint64(0xFF), np.uint64(0xFFFF), np.uint64(0x80)
 
 
 class Step(NamedTuple):
@@ -91,7 +91,8 @@ def walk(words: Words, position: Ints, limit: Ints, below: int = NO_TAG) -> tupl
             at = at[mine]
         owners = rows[mine]
         wide = tag >= 0x80
-        span = None if tag < 8 or tag >= 0x8000 else _content(words, at + 1 + wide, tag & 7)
+        plain = 8 <= tag < 0x80 or 0x100 <= tag < 0x8000  # of one octet, or of two that are needed
+        span = _content(words, at + 1 + wide, tag & 7) if plain else None
         if span is None or (span[1] > limit[owners]).any() or len(steps) == MOST_STEPS:
             return None
         steps.append(Step(tag, owners, at, *span))
@@ -107,13 +108,13 @@ def _content(words: Words, start: Ints, wire: int) -> tuple[Ints, Ints] | None:
     if wire not in (0, 2):
         return None
     raw = words[start]
+    if not (raw & _CONTINUES).any():  # the usual case: one octet in all of them
+        return (start, start + 1) if wire == 0 else (start + 1, start + 1 + (raw & _OCTET).view(np.int64))
     length = length_of(raw)
-    if not length.all():
+    if not length.all() or (wire == 2 and length.max() > _LONGEST_SIZE):
         return None
     if wire == 0:
         return start, start + length
-    if length.max() > _LONGEST_SIZE:
-        return None
     start = start + length
     return start, start + value_of(raw, length).view(np.int64)
 

@@ -350,8 +350,12 @@ def _last_of_each(
     used[ids] = True
     width = int(used.sum())
     key = owner * width + (np.cumsum(used) - 1)[ids]
+    taken = np.zeros(results * width, bool)
+    taken[key] = True
+    if np.count_nonzero(taken) == len(ids):
+        return None
     place = np.arange(len(ids))
     last = np.full(results * width, -1, np.int64)
     last[key] = place
     keep: NDArray[np.bool_] = last[key] == place
-    return None if keep.all() else keep
+    return keep
