@@ -183,7 +183,8 @@ def _show(bench: Bench, planned: Sequence[Step], known: Plan) -> None:
     version = bench.ncu.version or "of unknown version"
     gpu = bench.gpu.name if bench.gpu else "no GPU found here"
     typer.echo(f"ncu {version} ({bench.ncu.how}); {gpu}, CC {bench.cc or 'unknown'}; {bench.available.source}")
-    typer.echo(f"counters: {bench.permission.state}; ncu's own clock default: {default_clock(bench.ncu.driven_as)}")
+    clock = default_clock(bench.ncu.driven_as) or "unknown"
+    typer.echo(f"counters: {bench.permission.state}; ncu's own clock default: {clock}")
     for step in planned:
         typer.echo(f"\n{step.cache} caches: {planning.describe(step, known.matching)}")
         if step.wanted.missing:

@@ -116,14 +116,14 @@ def build(
     return [str(ncu.path), *line.words, *extra, *program]
 
 
-def default_clock(version: Version) -> str:
-    """Return what ``--clock-control`` is where it is not given."""
+def default_clock(version: Version) -> str | None:
+    """Return what ``--clock-control`` is where it is not given; None where that is not known."""
     option = toml("options.toml")["option"]["--clock-control"]
     default: str = option["default"]
     for since, value in option["default_since"].items():
         if version >= Version.parse(since):
             default = value
-    return default
+    return default or None
 
 
 def known_options(version: Version) -> frozenset[str]:
