@@ -97,6 +97,31 @@ def test_counters_go_before_instructions():
     assert (k["fp32_fma"], k["flop_bf16"]) == (11, 22)
 
 
+def test_conversions_to_float_are_no_half_work():
+    """The counter counts HADD2.F32 with the additions; the instructions tell 3 additions from 90 conversions."""
+    counters = {f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum": 0.0 for name in ("hmul", "hfma")}
+    counters["smsp__sass_thread_inst_executed_op_hadd_pred_on.sum"] = 93.0
+    threads = {"HADD2.F32": 80.0, "HADD2.F32.FTZ": 10.0, "HADD2": 2.0, "HADD2.BF16_V2": 1.0}
+    k = kernel({"MOV": 1.0}, threads, counters)
+    assert (k["fp16_add"], k["fp16_add_source"]) == (3, "sass")
+    assert (k["flop_fp16_vector_raw"], k["flop_fp16_vector"]) == (6, 6)
+    only = kernel({"MOV": 1.0}, {"HADD2.F32": 93.0}, counters)
+    assert (only["flop_fp16_vector_raw"], only["flop_fp16_vector"]) == (0, 0)
+    alone = kernel({"MOV": 1.0}, {"HADD2.F32": 93.0})
+    assert (alone["flop_fp16_vector_raw"], alone["flop_fp16_vector"]) == (0, 0)
+
+
+def test_conversions_of_a_report_with_both(corpus):
+    """B200: the counter's 102,760,448 additions are 88,080,384 HADD2.F32 and 14,680,064 HADD2."""
+    (path,) = sorted((corpus / "reports").glob("jIab-b__nvfp4_gemv-kernel__l8*"))
+    file = inputs.open_input(path)
+    reader, why = readers.choose(file)
+    chunks = list(reader.read(file, why, metrics.required_metrics()).chunks)
+    assert metrics.kernels_from(chunks)["fp16_add"].to_list() == [14_680_064]
+    without = metrics.build_kernels(chunks[0].launches, chunks[0].metrics)
+    assert without["fp16_add"].to_list() == [pytest.approx(102_760_448)]
+
+
 def test_tcgen05_cannot_be_priced_and_is_not_zero():
     k = kernel({"UTCOMMA.4X": 14336.0, "HMMA.16816.F32": 1.0}, {"FFMA": 1.0})
     assert (k["flop_tensor"], k["flop_fp4"]) == (None, None)
