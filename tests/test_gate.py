@@ -20,12 +20,49 @@ def square():
 
 @pytest.mark.parametrize(
     ("fail_on", "status"),
-    [((), 0), (("error",), 0), (("warning",), 1), (("note",), 1), (("T",), 1), (("launch-overhead",), 1), (("W",), 0)],
+    [
+        ((), 0),
+        (("error",), 0),
+        (("warning",), 1),
+        (("note",), 1),
+        (("T",), 1),
+        (("launch-overhead",), 1),
+        (("W",), 0),
+        (("R",), 0),
+        (("R00",), 0),
+    ],
 )
 def test_severities_codes_and_names(square, fail_on, status):
     decision = gate.decide(square, fail_on)
     assert decision.status == status
     assert bool(decision.reason) == bool(status)
+
+
+def test_a_note_counts_where_its_rule_is_named_in_full(tmp_path):
+    # 900 MB at 1 TB/s take 0.9 of 1 ms: R007 says so, and that is all there is to say.
+    counters = {
+        "gpu__time_duration.sum": 1e6,
+        "dram__bytes_read.sum": 9e8,
+        "dram__bytes_write.sum": 0.0,
+        "dram__bytes.sum.peak_sustained": 1000.0,
+        "dram__cycles_elapsed.avg.per_second": 1e9,
+        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active": 0.0,
+        "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": 0.0,
+        "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum": 0.0,
+        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": 0.0,
+        "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum": 0.0,
+        "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum": 0.0,
+        "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum": 0.0,
+        "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum": 0.0,
+        "smsp__sass_thread_inst_executed_op_hmul_pred_on.sum": 0.0,
+        "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum": 0.0,
+    }
+    path = tmp_path / "r.ncu-rep"
+    ReportBuilder().kernel("k", counters).write(path)
+    analysis = pipeline.analyze(pipeline.load([path]), Config(select=("R",)))
+    assert analysis.findings.select("code", "severity").rows() == [("R007", "note")]
+    for fail_on, status in (("R", 0), ("R00", 0), ("info", 0), ("R007", 1), ("r007", 1), ("near-roof", 1), ("note", 1)):
+        assert gate.decide(analysis, (fail_on,)).status == status, fail_on
 
 
 def test_nonsense_is_refused_before_any_work(square):

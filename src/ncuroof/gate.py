@@ -2,6 +2,9 @@
 
 Having judged nothing is never a pass: when a gate was asked for and none of the selected rules that look at kernels
 could judge a single one, the status is 2; so it is when a regression was looked for and no kernel could be compared.
+
+A note states a fact and asks for nothing ("reaches 92 % of its roof"), so it never fails by the way: it counts where
+its rule is named in full (``R007``, ``near-roof``) or the severity ``note`` is, and not for a prefix (``R``, ``R00``).
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from ncuroof.compare import Comparison
     from ncuroof.model import Analysis
 
+NOTE = SEVERITIES[-1]
 REGRESSION = "regression"
 """Stands for kernels that became slower than the baseline beyond the spread of their launches."""
 
@@ -52,8 +56,8 @@ def decide(analysis: Analysis, fail_on: Sequence[str], comparison: Comparison | 
 
     Args:
         analysis: what was found; with a baseline, without what was known already.
-        fail_on: severities (that one and anything more severe), rule codes, prefixes of codes, rule names, or
-            ``regression``.
+        fail_on: severities (that one and anything more severe), rule codes and names (whatever their severity),
+            prefixes of codes (findings above note level), or ``regression``.
         comparison: with the baseline, where there is one.
 
     Raises:
@@ -128,11 +132,14 @@ def _matches(entry: str) -> pl.Expr:
     wanted = entry.strip().lower()
     if wanted in SEVERITIES:
         return pl.col("severity").is_in(SEVERITIES[: SEVERITIES.index(wanted) + 1])
-    known = [r for r in rules.rules() if r.CODE.lower().startswith(wanted) or wanted == r.NAME]
+    known = [r.CODE for r in rules.rules() if r.CODE.lower().startswith(wanted) or wanted == r.NAME]
     if not wanted or not known:
         msg = (
             f"--fail-on {entry!r} is neither {REGRESSION} nor a severity ({', '.join(SEVERITIES)}) nor a rule; "
             "see `ncuroof rule --all`"
         )
         raise UsageError(msg)
-    return pl.col("code").is_in([r.CODE for r in known])
+    exact = [r.CODE for r in rules.rules() if wanted in {r.CODE.lower(), r.NAME}]
+    if exact:
+        return pl.col("code").is_in(exact)
+    return pl.col("code").is_in(known) & (pl.col("severity") != NOTE)

@@ -27,7 +27,10 @@ def command(
     ignore: Annotated[Repeated, typer.Option(help="Rules not to run.")] = None,
     fail_on: Annotated[
         Repeated,
-        typer.Option(help="Exit with 1 on findings of this severity or above, or of this rule; or on a regression."),
+        typer.Option(
+            help="Exit with 1 on findings of this severity or above, of this rule (R007) or prefix (R, without notes), "
+            "or on a regression."
+        ),
     ] = None,
     baseline: Annotated[
         str | None, typer.Option(help="Show and count only what is new since this baseline (a name, or a path).")

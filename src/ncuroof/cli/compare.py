@@ -22,7 +22,10 @@ def command(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file, not to stdout.")] = None,
     fail_on: Annotated[
         Repeated,
-        typer.Option(help="Exit with 1 on a regression (regression), or on new findings of a severity or rule."),
+        typer.Option(
+            help="Exit with 1 on a regression (regression), or on new findings of a severity, a rule (R007) or a prefix "
+            "(R, without notes)."
+        ),
     ] = None,
     accept: Annotated[
         Repeated, typer.Option(help="Compare although this differs: gpu, clock-mode, clock, ncu-version, counters ...")
