@@ -231,6 +231,11 @@ def test_few_hfma2_beside_other_work_are_phantom_too(kernel_of):
     assert k["flop_fp16_vector"] == 0
 
 
+def test_multiplications_are_never_phantom(kernel_of):
+    """No HFMA2 at all: 2·50 of the multiplications; the counter's 10 additions may be conversions."""
+    assert kernel_of(halves(10, 50, 0) | fp32(0, 0, 2000))["flop_fp16_vector"] == 100
+
+
 def test_real_fp16_work_counts_packed(kernel_of):
     """2·10 + 2·20 + 4·1000."""
     k = kernel_of(halves(10, 20, 1000) | fp32(0, 0, 100))

@@ -80,16 +80,19 @@ def busiest(of: Context, candidate: Candidate) -> Floats | None:
 
 
 def fp16_without_phantom(of: Context, _candidate: Candidate) -> Floats | None:
-    """FP16 vector work, 0 where it is only register moves.
+    """FP16 vector work, 0 where it is only register moves and conversions.
 
-    Compilers write ``HFMA2 Rx, -RZ, RZ, imm, imm`` to load a constant. Without the instructions themselves, FP16 work
-    counts only if there are half additions or multiplications and 4·hfma exceeds a quarter of all other work.
+    Compilers write ``HFMA2 Rx, -RZ, RZ, imm, imm`` to load a constant. Without the operands of the instructions, HFMA2
+    count only if there are half additions or multiplications and 4·hfma exceeds a quarter of all other work. Where
+    they do not, multiplications count still, and additions where the mnemonics told them from conversions (HADD2.F32).
     """
     raw = of.values["flop_fp16_vector_raw"]
     plain = of.values["fp16_add"] + of.values["fp16_mul"]
     other = sum(np.nan_to_num(of.values[name]) for name in ("flop_fp32", "flop_fp64", "flop_tensor"))
     real = (plain > 0) & (4 * of.values["fp16_fma"] > PHANTOM_SHARE * other)
-    return np.where(np.isfinite(raw), np.where(real, raw, 0.0), np.nan)
+    told_apart = of.sources["fp16_add"] == of.label("sass")
+    certain = 2 * (of.values["fp16_mul"] + np.where(told_apart, of.values["fp16_add"], 0.0))
+    return np.where(np.isfinite(raw), np.where(real, raw, certain), np.nan)
 
 
 def _parallel(pairs: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
