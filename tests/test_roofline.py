@@ -139,6 +139,17 @@ def test_overhead_needs_a_short_time_a_low_bound_and_idle_units():
     assert long["verdict"] == "latency-bound"
 
 
+def test_integer_work_is_no_overhead():
+    # A Philox generator: 1 % of the DRAM roof and no FLOPs, but the SM at 46 % of its peak.
+    base = {"flop_fp32": 1e6, "tensor_pct": 0.0, "dram_bytes": 2e5, "duration_s": 6.9e-6, "memory_pct": 13.0}
+    busy, idle, unplaced = place(
+        base | {"sm_pct": 46.0}, base | {"sm_pct": 24.0}, base | {"dram_bytes": None, "sm_pct": 25.0}
+    )
+    assert busy["verdict"] == "latency-bound"
+    assert idle["verdict"] == "overhead-bound"
+    assert unplaced["verdict"] == "latency-bound"
+
+
 def test_floor_is_the_reports_own_minimum_where_that_is_lower():
     base = {"flop_fp32": 1e3, "tensor_pct": 0.0, "dram_bytes": 1e3}
     fast, slow = place(base | {"duration_s": 2e-6}, base | {"duration_s": 7e-6})

@@ -23,7 +23,7 @@ OVERHEAD_FLOORS = 3.0
 """A kernel within this many launch floors ..."""
 
 OVERHEAD_EFFICIENCY = 0.25
-"""... that reaches less than this share of its bound spends its time on launch and ramp, not on work."""
+"""... that reaches less than this share of its bound, and of every unit's peak, spends its time on launch and ramp."""
 
 TOO_SHORT_S = 3e-6
 """Below 3 µs the counters' time bases disagree by 30 % and more (0.65 to 1.54 over 1,634 public kernels)."""
@@ -289,10 +289,10 @@ def _with_verdict(frame: pl.DataFrame) -> pl.DataFrame:
     sol_known = pl.col("sm_pct").is_not_null() & pl.col("memory_pct").is_not_null()
     roof_known = pl.col("roof_pct").is_not_null()
     sol = pl.max_horizontal("sm_pct", "memory_pct")
-    idle_by_roof = (
-        roof_known & (pl.col("roof_pct") < 100 * OVERHEAD_EFFICIENCY) & (sol < HIGH_PCT).fill_null(value=True)
-    )
-    idle_by_sol = ~roof_known & sol_known & (sol < 100 * OVERHEAD_EFFICIENCY)
+    # Integer work has no roof of its own, but it shows in the throughput of the SM: both must be low.
+    idle = sol < 100 * OVERHEAD_EFFICIENCY
+    idle_by_roof = roof_known & (pl.col("roof_pct") < 100 * OVERHEAD_EFFICIENCY) & idle.fill_null(value=True)
+    idle_by_sol = ~roof_known & sol_known & idle
     short = pl.col("duration_s") <= OVERHEAD_FLOORS * pl.col("_floor")
 
     by_roof = roof_known & (pl.col("roof_pct") >= HIGH_PCT)

@@ -7,10 +7,12 @@ Why it matters
     Work added to such a kernel is free, and making its code faster gains nothing: only fewer or larger launches do.
 
 How it decides
-    The duration is within a few launch floors, the bound max(W/F, Q/B) explains less than a quarter of it, and neither
-    side of the chip is busy. The floor is the shortest kernel of the report, or the default of the GPU's class where
-    that is lower. In a sweep, launches that differ in work by four times and more and take the same time (within 10 %)
-    are named as further evidence.
+    The duration is within three launch floors, the bound max(W/F, Q/B) explains less than a quarter of it, and SM and
+    memory throughput are below a quarter of peak as well, where they are known: integer work has no FLOPs and fills the
+    SM all the same. The floor is the shortest kernel of the report, or the default of the GPU's class where that is
+    lower. In a sweep, launches that differ in work by four times and more and take the same time (within 10 %) are
+    named as further evidence. The time at stake leaves out the share in which the busiest roof or unit was used.
+    Confidence is high where both the roof and a throughput, or launches of a sweep, say the same.
 
 What to do
     Put the launches into one: a batched or grouped call, fusion with a neighbour, a CUDA graph.
@@ -66,15 +68,15 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     frame = kernels.with_columns(_floor=roofline.launch_floor())
     hit = frame.filter(pl.col("verdict") == roofline.OVERHEAD)
     hit = _with_peer(hit, limits).with_columns(
-        _stake=pl.col("duration_s") - pl.col("time_bound_s").fill_null(0.0),
-        _used=pl.coalesce("roof_pct", pl.max_horizontal("sm_pct", "memory_pct")),
+        _used=pl.max_horizontal("roof_pct", "sm_pct", "memory_pct"),
     )
+    hit = hit.with_columns(_stake=pl.col("duration_s") * (1 - pl.col("_used") / 100))
     return findings(
         hit,
         message=_message,
         advice=ADVICE,
         stake="_stake",
-        confidence=lambda k: "high" if k["roof_pct"] is not None else "medium",
+        confidence=_confidence,
         evidence=[
             Evidence("duration_s", "s", "_floor", "limit: launch floor of this GPU"),
             Evidence("time_bound_s", "s", "duration_s", "max(W/F, Q/B); limit: duration"),
@@ -82,7 +84,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
                 "_used",
                 "%",
                 100 * roofline.OVERHEAD_EFFICIENCY,
-                "share of the roof, or of Nsight's throughput peak",
+                "share of the roof or of Nsight's throughput peak, the larger",
             ),
         ],
     )
@@ -105,11 +107,17 @@ def _with_peer(hit: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     return hit.join(peers, on="row", how="left", maintain_order="left")
 
 
+def _confidence(k: Row) -> str:
+    seen = k["sm_pct"] is not None or k["memory_pct"] is not None or k["_peer_ratio"] is not None
+    return "high" if k["roof_pct"] is not None and seen else "medium"
+
+
 def _message(k: Row) -> str:
-    explained = (
-        f"its work and bytes explain {percent(k['roof_pct'])} of that"
-        if k["roof_pct"] is not None
-        else f"no unit is used to more than {percent(k['_used'])}"
-    )
+    parts = []
+    if k["roof_pct"] is not None:
+        parts.append(f"its work and bytes explain {percent(k['roof_pct'])} of that")
+    if k["roof_pct"] is None or k["_used"] > k["roof_pct"]:
+        parts.append(f"no unit is used to more than {percent(k['_used'])}")
+    explained = ", ".join(parts)
     peer = f"; {k['_peer_ratio']:.0f} x the work takes the same time in this sweep" if k["_peer_ratio"] else ""
     return f"takes {si(k['duration_s'], 's')} with a launch floor of {si(k['_floor'], 's')}; {explained}{peer}"
