@@ -1,15 +1,18 @@
 """D011 phantom-fp16: half-precision work that is none.
 
 What it does
-    Says where FP16 instructions were counted that only move constants, and where a busy tensor pipe is no tensor work.
+    Says where FP16 instructions were counted that only move constants or convert to FP32, and where a busy tensor pipe
+    is no tensor work.
 
 Why it matters
-    Compilers load constants with HFMA2 on zero registers. Counted as FLOPs they add a fifth to an FP32 kernel, and on
-    GPUs of CC 8.0 and 9.0, whose tensor pipe executes HFMA2, they make 2 to 4 % of "tensor activity".
+    Compilers load constants with HFMA2 on zero registers, and convert halves to FP32 with HADD2.F32. Counted as FLOPs
+    they add a fifth to an FP32 kernel, and on GPUs of CC 8.0 and 9.0, whose tensor pipe executes HFMA2, they make 2 to
+    4 % of "tensor activity".
 
 How it decides
-    Half instructions were counted and the counter table set them aside (see ``ncuroof ingest --explain``), or the
-    tensor pipe was active for less than 5 % without any tensor operation.
+    Half instructions were counted and the counter table set them aside (see ``ncuroof ingest --explain``): additions
+    without a multiplication or a fused one are conversions, fused ones alone are constants. Or the tensor pipe was
+    active for 0.1 to 5 % without any tensor operation, floating-point or integer.
 
 What to do
     Nothing: the FLOPs of these kernels are given without them. Do not read the tensor activity as use of tensor cores.
@@ -25,7 +28,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof.roofline import TENSOR_ACTIVE_PCT
+from ncuroof.roofline import INTEGER_PATHS, TENSOR_ACTIVE_PCT, work_column
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Row
 from ncuroof.rules._quality import per_report
@@ -39,6 +42,7 @@ SEVERITY = "note"
 NEEDS: tuple[str | tuple[str, ...], ...] = (("flop_fp16_vector_raw", "tensor_pct"),)
 TIER = "roofline"
 LIMITS = {
+    "floor_pct": Limit(0.1, "%", "less is nothing that anybody would take for tensor work", "shown with one decimal"),
     "active_pct": Limit(TENSOR_ACTIVE_PCT, "%", "constants and conversions reach 2 to 4 %", "64 of 64 public kernels"),
 }
 
@@ -46,16 +50,23 @@ LIMITS = {
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """One note per report with such kernels; see the module's documentation."""
     phantom = (pl.col("flop_fp16_vector_raw") > 0) & (pl.col("flop_fp16_vector").fill_null(0) == 0)
+    converts = (pl.col("fp16_add") > 0) & (pl.sum_horizontal("fp16_mul", "fp16_fma") == 0)
+    integer = sorted(work_column(p) for p in INTEGER_PATHS)
     idle = (
-        (pl.col("tensor_pct") > 0)
+        (pl.col("tensor_pct") >= limits["floor_pct"])
         & (pl.col("tensor_pct") < limits["active_pct"])
-        & (pl.col("flop_tensor").fill_null(0) == 0)
+        & (pl.sum_horizontal("flop_tensor", *integer) == 0)
     )
-    frame = kernels.with_columns(_phantom=phantom.fill_null(value=False), _idle=idle.fill_null(value=False))
+    frame = kernels.with_columns(
+        _converts=(phantom & converts).fill_null(value=False),
+        _phantom=(phantom & ~converts.fill_null(value=False)).fill_null(value=False),
+        _idle=idle.fill_null(value=False),
+    )
+    counts = ("_converts", "_phantom", "_idle")
     return per_report(
         frame,
-        pl.col("_phantom") | pl.col("_idle"),
-        carry=(pl.col("_phantom").sum(), pl.col("_idle").sum(), pl.col("tensor_pct").max().alias("top")),
+        pl.any_horizontal(counts),
+        carry=(*(pl.col(c).sum() for c in counts), pl.col("tensor_pct").filter("_idle").max().alias("top")),
         message=_message,
         advice="Nothing to do: FLOPs are given without them; small tensor activity is no use of tensor cores.",
     )
@@ -63,6 +74,8 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
 
 def _message(r: Row) -> str:
     parts = []
+    if r["_converts"]:
+        parts.append(f"half instructions that are conversions are left out of the FLOPs ({r['_converts']})")
     if r["_phantom"]:
         parts.append(f"half instructions that only move constants are left out of the FLOPs ({r['_phantom']})")
     if r["_idle"]:
