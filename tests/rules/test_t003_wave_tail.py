@@ -31,6 +31,18 @@ def test_measured_activity_decides_where_it_is_known():
     assert hits("T003", row | {"sm_cycles_active_avg": 910.0}) == []
 
 
+def test_without_the_busiest_sm_the_average_one_caps_the_loss():
+    # (max - mean) / cycles <= 1 - mean / cycles: 40 % by the waves, but SMs were active for 85 % of the time.
+    row = IDLE | {"waves": 1.2, "sm_cycles": 1000.0}
+    (found,) = run("T003", row | {"sm_cycles_active_avg": 850.0}).findings.to_dicts()
+    assert found["time_at_stake_s"] == pytest.approx(15e-6)
+    assert found["confidence"] == "medium"
+    assert "up to 40 % of the time; the SMs idle for 15 %" in found["message"]
+    assert hits("T003", row | {"sm_cycles_active_avg": 910.0}) == []
+    assert hits("T003", row | {"sm_cycles_active_avg": 974.0}) == []  # 33 % claimed once, where 2.6 % were idle
+    assert hits("T003", row | {"sm_cycles_active_avg": 1050.0}) == []  # other pass, other cycles
+
+
 def test_just_under_stays_silent():
     assert hits("T003", IDLE | {"waves": 1.81}) == []  # 9.5 %
     assert hits("T003", IDLE | {"waves": 1.79}) == [0]  # 10.5 %

@@ -28,6 +28,11 @@ def test_what_tail_and_grid_explain_is_taken_off():
     assert hits("T004", EVEN | {"sm_cycles_active_avg": 200.0, "grid_blocks": 30.0}) == []
 
 
+def test_a_tail_that_the_sms_do_not_show_explains_nothing():
+    # 1.2 waves would waste 40 %, but the SMs idle for 12 %: below the limit in any case, and no negative share.
+    assert hits("T004", EVEN | {"sm_cycles_active_avg": 880.0, "waves": 1.2}) == []
+
+
 def test_slices_count_only_where_they_are_busy():
     slices = {"lts_cycles": 1000.0, "l2_slice_cycles_active_avg": 300.0}
     assert hits("T004", EVEN | slices | {"l2_slice_cycles_active_max": 590.0}) == []

@@ -52,6 +52,35 @@ def test_a_shortage_of_warps_is_left_to_t005_and_t006():
     assert hits("T007", IDLE | tensor) == [0]
 
 
+def test_sms_that_idle_although_each_had_a_block_are_named_as_the_cause():
+    # 132 blocks on 132 SMs, active for 4,722 of 24,549 cycles: 80.8 % of 100 µs, less a floor of 3.5 µs.
+    row = IDLE | {"sm_cycles": 24549.0, "sm_cycles_active_avg": 4722.0, "waves": 1.0, "sm_pct": 2.4, "memory_pct": 1.3}
+    (found,) = run("T007", row).findings.to_dicts()
+    assert found["message"].startswith(
+        "the average SM is active for 19 % of the time though there was a block for each"
+    )
+    assert found["time_at_stake_s"] == pytest.approx(100e-6 * (1 - 4722 / 24549) - 3.5e-6)
+    assert "equal work" in found["advice"]
+    # With the busiest SM counted, T004 tells that it is imbalance; if all idle alike it is none.
+    assert hits("T007", row | {"sm_cycles_active_max": 24000.0}) == []
+    assert hits("T004", row | {"sm_cycles_active_max": 24000.0}) == [0]
+    assert hits("T007", row | {"sm_cycles_active_max": 5000.0}) == [0]
+    assert hits("T004", row | {"sm_cycles_active_max": 5000.0}) == []
+
+
+def test_sms_active_for_half_of_the_time_or_without_a_full_wave_are_plain_latency():
+    for more in ({"sm_cycles_active_avg": 500.0}, {"sm_cycles_active_avg": 190.0, "waves": 0.9}):
+        (found,) = run("T007", IDLE | {"sm_cycles": 1000.0} | more).findings.to_dicts()
+        assert found["message"].startswith("SM throughput 30 %")
+
+
+def test_a_last_wave_counts_as_far_as_sms_were_idle():
+    # 40 % by the waves, 2 % by the SMs: at 37 % the busiest unit would be no busier without the tail.
+    row = IDLE | {"waves": 1.2, "sm_pct": 37.0, "sm_cycles": 1000.0, "sm_cycles_active_avg": 980.0}
+    (found,) = run("T007", row).findings.to_dicts()
+    assert found["time_at_stake_s"] == pytest.approx(100e-6 * (1 - 0.02 - 37 / 60))
+
+
 def test_where_only_the_roof_is_known_it_is_a_note():
     # The cause may as well be a kernel that is wrong for the size.
     (found,) = run("T007", IDLE | {"sm_pct": None, "memory_pct": None}).findings.to_dicts()

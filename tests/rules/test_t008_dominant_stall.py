@@ -20,6 +20,12 @@ def test_fires_and_names_the_state():
     assert "loads in flight" in found["advice"]
 
 
+def test_the_time_of_the_last_wave_is_not_spent_waiting():
+    # 1.6 waves of 2 waste 20 %: half of the other 80 µs.
+    (found,) = run("T008", WAITS | {"waves": 1.6}).findings.to_dicts()
+    assert found["time_at_stake_s"] == pytest.approx(40e-6)
+
+
 def test_the_largest_state_is_named():
     (found,) = run("T008", WAITS | {"stall_barrier": 12.0}).findings.to_dicts()
     assert "barrier" in found["message"]

@@ -17,8 +17,13 @@ The columns begin with an underscore; they belong to this run and are no part of
     Whether the kernel is long enough to judge and owns enough of the report's time to be worth a finding.
 ``_tensor``
     Whether the kernel computes on tensor cores: by their activity or work, or, where neither was counted, by its name.
+``_sm_idle``
+    Share of the time in which the average SM had nothing to do while another had: measured against the busiest SM, or,
+    where that was not counted, against the whole kernel, which is never less.
+``_wave_loss``
+    Share of the time that a last, partly filled wave of blocks wastes by its size; 0 where there is none.
 ``_tail_loss``
-    Share of the time that a last, partly filled wave of blocks wastes at most; 0 where there is none.
+    The same as far as SMs were idle at all, where that was measured: the time that filling the wave can save.
 """
 
 from __future__ import annotations
@@ -46,6 +51,8 @@ SCHEMA: dict[str, pl.DataType] = {
     "_side": pl.String(),
     "_matters": pl.Boolean(),
     "_tensor": pl.Boolean(),
+    "_sm_idle": pl.Float64(),
+    "_wave_loss": pl.Float64(),
     "_tail_loss": pl.Float64(),
 }
 
@@ -63,8 +70,9 @@ def add(kernels: pl.DataFrame) -> pl.DataFrame:
         _sms=pl.coalesce("sm_count_launch", "sm_count"),
         _side=_side(),
         _tensor=_tensor(kernels),
-        _tail_loss=_tail_loss(),
-    )
+        _sm_idle=_sm_idle(),
+        _wave_loss=_wave_loss(),
+    ).with_columns(_tail_loss=pl.min_horizontal("_wave_loss", "_sm_idle"))
     long = (pl.col("duration_s") >= MATTERS_FLOORS * pl.col("_floor_s")) & (pl.col("duration_s") > 0)
     return frame.with_columns(_matters=(long & (pl.col("_kernel_share") >= MATTERS_SHARE)).fill_null(value=False))
 
@@ -97,7 +105,14 @@ def _tensor(kernels: pl.DataFrame) -> pl.Expr:
     )
 
 
-def _tail_loss() -> pl.Expr:
+def _sm_idle() -> pl.Expr:
+    """(max - mean) / cycles <= 1 - mean / cycles: no SM is active for longer than the kernel takes."""
+    largest, mean = pl.col("sm_cycles_active_max"), pl.col("sm_cycles_active_avg")
+    cycles = pl.when(pl.col("sm_cycles") > 0).then(pl.col("sm_cycles"))
+    return pl.coalesce((largest - mean) / cycles, 1 - mean / cycles).clip(lower_bound=0.0)
+
+
+def _wave_loss() -> pl.Expr:
     """1 - w / ceil(w): with w = 1.5 waves two rounds of blocks run where one and a half are needed."""
     waves = pl.col("waves")
     # A wave count is stored rounded: 2.0000001 waves are two, 1.001 are one block too many.

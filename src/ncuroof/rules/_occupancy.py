@@ -29,5 +29,5 @@ def few_fit(theoretical_pct: float = THEORETICAL_PCT, gap_pct: float = GAP_PCT, 
 def few_active(gap_pct: float = GAP_PCT, tail: float = TAIL) -> pl.Expr:
     """Far fewer warps are active than fit, and neither the grid nor its last wave explains it."""
     gap = pl.col("occupancy_theoretical_pct") - pl.col("occupancy_achieved_pct")
-    holds = (gap > gap_pct) & (pl.col("waves") >= 1) & (pl.col("_tail_loss") < tail)
+    holds = (gap > gap_pct) & (pl.col("waves") >= 1) & (pl.col("_wave_loss") < tail)
     return holds.fill_null(value=False) & ~pl.col("_tensor")

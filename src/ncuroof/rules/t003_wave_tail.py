@@ -10,7 +10,8 @@ Why it matters
 How it decides
     With w waves (blocks over the blocks that fit at once), at least one of them full, the loss is 1 - w / ceil(w). It
     counts only as far as the busiest roof or unit leaves room: a kernel at 90 % of a roof cannot lose 40 % to its tail.
-    Where the cycles of each SM were counted, the idle share measured caps it too, and the confidence is high.
+    Where the SMs' active cycles were counted, their idle share caps it too: (max - mean) / cycles, with high
+    confidence, or, without the busiest SM, 1 - mean / cycles, which also holds launch and drain.
 
 What to do
     Choose tile and block size so that the waves are a whole number or many, make blocks shorter, or use a persistent
@@ -18,7 +19,8 @@ What to do
 
 When it is wrong
     Blocks of uneven length fill the tail, and a few blocks left alone on an SM run faster than a full wave: without
-    measured SM activity the loss is an upper bound. Persistent kernels launch one whole wave and are silent.
+    measured SM activity the loss is an upper bound. An SM with one block left counts as active. Persistent kernels
+    launch one whole wave and are silent.
 """
 
 from __future__ import annotations
@@ -52,10 +54,8 @@ LIMITS = {
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels whose last wave costs time; see the module's documentation."""
-    idle = (pl.col("sm_cycles_active_max") - pl.col("sm_cycles_active_avg")) / pl.col("sm_cycles")
     hit = (
-        kernels.with_columns(_idle=idle)
-        .with_columns(_loss=gain(pl.min_horizontal("_tail_loss", "_idle")))
+        kernels.with_columns(_loss=gain(pl.col("_tail_loss")))
         .filter(pl.col("_matters") & (pl.col("_loss") >= limits["loss"]))
         .with_columns(_stake=pl.col("duration_s") * pl.col("_loss"))
     )
@@ -64,21 +64,27 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         message=_message,
         advice=_advice,
         stake="_stake",
-        confidence=lambda k: "high" if k["_idle"] is not None else "medium" if k["_used_pct"] is not None else "low",
+        confidence=_confidence,
         evidence=[
             Evidence("waves", "1", None, "launch"),
-            Evidence("_tail_loss", "1", limits["loss"], "1 - waves / ceil(waves)"),
-            Evidence("_idle", "1", limits["loss"], "(max - mean) of the SMs' active cycles / cycles"),
+            Evidence("_wave_loss", "1", limits["loss"], "1 - waves / ceil(waves)"),
+            Evidence("_sm_idle", "1", limits["loss"], "(max or all - mean) of the SMs' active cycles / cycles"),
             Evidence("_used_pct", "%", None, "busiest roof or unit"),
         ],
     )
 
 
+def _confidence(k: Row) -> str:
+    if k["_sm_idle"] is None:
+        return "medium" if k["_used_pct"] is not None else "low"
+    return "high" if k["sm_cycles_active_max"] is not None else "medium"
+
+
 def _message(k: Row) -> str:
-    measured = f"; SM activity shows {percent(100 * k['_idle'])}" if k["_idle"] is not None else ""
+    measured = f"; the SMs idle for {percent(100 * k['_sm_idle'])}" if k["_sm_idle"] is not None else ""
     return (
         f"{digits(k['waves'])} waves: the last one is partly filled, which costs up to "
-        f"{percent(100 * k['_tail_loss'])} of the time{measured}"
+        f"{percent(100 * k['_wave_loss'])} of the time{measured}"
     )
 
 

@@ -9,8 +9,9 @@ Why it matters
 How it decides
     One warp state takes more than 30 % of the cycles between two instructions of a warp while the schedulers issue in
     less than 80 % of the cycles. Kernels that are busy on a roof are left out: there the wait follows from the roof.
-    Being ready and not selected is no wait. Grids with fewer blocks than SMs are left to T002, kernels that own less
-    than 1 % of the report's time are left out.
+    Being ready and not selected is no wait. The time at stake is the state's share of the time without the last wave
+    (T003), as far as the busiest roof or unit leaves room. Grids with fewer blocks than SMs are left to T002, kernels
+    that own less than 1 % of the report's time are left out.
 
 What to do
     What the finding names; the source page of Nsight Compute shows the lines.
@@ -54,7 +55,8 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     hit = kernels.filter(pl.col("_matters") & waits & room & filled).with_columns(
         _stall=_stalls.which(),
         _share=_stalls.largest(),
-        _stake=pl.col("duration_s") * gain(_stalls.largest()),
+        # While the last wave leaves SMs empty (T003) no warp waits there.
+        _stake=pl.col("duration_s") * gain(_stalls.largest() * (1 - pl.col("_tail_loss"))),
     )
     return findings(
         hit,
