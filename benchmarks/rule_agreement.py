@@ -53,8 +53,9 @@ UNTIMED = ("no duration", C("duration_s").is_null())
 BUSY = ("a roof or unit is 60 % busy: nothing to hide", C("_used_pct") >= roofline.HIGH_PCT)
 TENSOR = ("on tensor cores by design", C("_tensor"))
 UNFILLED = ("fewer blocks than SMs (T002 judges it)", C("grid_blocks") < C("_sms"))
+ALONE = ("one SM in ten has a block (T002 judges it)", C("grid_blocks") <= 0.1 * C("_sms"))
 PARTIAL = ("less than one wave", C("waves") < 1)
-TAIL = ("the last wave explains it (T003 judges it)", C("_tail_loss") >= 0.1)
+TAIL = ("the last wave explains it (T003 judges it)", C("_wave_loss") >= 0.1)
 MEMORY = ("memory-bound: costs no time", C("verdict") == roofline.MEMORY)
 COMPUTE = ("compute-bound: costs no time", C("verdict") == roofline.COMPUTE)
 BASIC = (UNTIMED, SHORT, SMALL)
@@ -132,9 +133,9 @@ PAIRS = (
         ("T003",),
         (
             *BASIC,
-            ("the partial wave itself costs under 10 %", C("_tail_loss") < 0.1),
+            ("the partial wave itself costs under 10 %", C("_wave_loss") < 0.1),
             ("a roof or unit leaves less than that", C("_used_pct") > 90),
-            ("the SMs' activity shows less", C("sm_cycles_active_max").is_not_null()),
+            ("the SMs' activity shows less", C("_tail_loss") < 0.1),
         ),
         (
             ("until 2024 they asked for lost occupancy as well", ~_from_2025),
@@ -150,7 +151,7 @@ PAIRS = (
         (*BASIC, ("lanes were not counted", _active.is_null()), MEMORY),
         (("lanes idle for another reason: divergence", pl.lit(True)),),
     ),
-    Pair("divergence", ("ThreadDivergence",), ".", _active < 24, ("W003",), (*BASIC, TENSOR, MEMORY)),
+    Pair("divergence", ("ThreadDivergence",), ".", _active < 24, ("W003",), (*BASIC, TENSOR, MEMORY, ALONE)),
     Pair(
         "uncoalesced global access",
         ("UncoalescedGlobalAccess",),
