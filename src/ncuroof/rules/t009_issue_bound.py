@@ -9,7 +9,9 @@ Why it matters
 
 How it decides
     Instructions are issued in at least 80 % of the active cycles, and the kernel reaches less than 60 % of the flat
-    roof of its path (or does no floating-point work that could be counted). DRAM is not busy either.
+    roof of its path (or its floating-point work is none, or was not counted). Memory is not busy either: neither the
+    DRAM roof nor the memory throughput, which holds L1 and shared memory, reaches 80 %. Where it does, M003 and M008
+    tell what fills it.
 
 What to do
     Fewer instructions for the same work: wider loads and stores (float4), unrolled loops with addresses computed once,
@@ -41,7 +43,9 @@ TIER = "rules"
 LIMITS = {
     "issue": Limit(0.8, "1", "issue slots used; the rest cannot be had in practice", "Nsight rule CPIStall"),
     "compute_pct": Limit(HIGH_PCT, "%", "above it the issue slots carry the work itself", "Nsight rule SOLBottleneck"),
-    "memory_pct": Limit(80.0, "%", "above it DRAM is the limit", "Nsight's bound for high throughput"),
+    "memory_pct": Limit(
+        80.0, "%", "above it DRAM, L2, L1 or shared memory is as much the limit", "Nsight's bound for high throughput"
+    ),
 }
 
 ADVICE = (
@@ -56,7 +60,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         pl.col("_matters")
         & (pl.col("issue_active") >= limits["issue"])
         & (pl.col("compute_roof_pct").fill_null(0) < limits["compute_pct"])
-        & (pl.col("memory_roof_pct").fill_null(0) < limits["memory_pct"])
+        & (pl.max_horizontal("memory_roof_pct", "memory_pct").fill_null(0) < limits["memory_pct"])
         & (pl.col("tensor_pct").fill_null(0) < limits["compute_pct"])
     )
     return findings(
@@ -67,6 +71,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         evidence=[
             Evidence("issue_active", "1", limits["issue"]),
             Evidence("compute_roof_pct", "%", limits["compute_pct"], "W/F / T"),
+            Evidence("memory_pct", "%", limits["memory_pct"]),
             Evidence("alu_pct", "%", None, "integer and logic pipe"),
             Evidence("lsu_pct", "%", None, "load and store pipe"),
         ],
@@ -74,9 +79,12 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
 
 
 def _message(k: Row) -> str:
-    reached = (
-        f"reaches {percent(k['compute_roof_pct'])} of the {k['path'] or 'compute'} roof"
-        if k["compute_roof_pct"] is not None
-        else "does no floating-point work that was counted"
-    )
-    return f"the schedulers issue in {percent(100 * k['issue_active'])} of the cycles, but the kernel {reached}"
+    if k["flop"] is None:
+        reached = "; its FLOPs were not collected, so how much of that is arithmetic is not known"
+    elif k["flop"] == 0:
+        reached = ", but the kernel does no floating-point work"
+    elif k["compute_roof_pct"] is None:
+        reached = ", but how near that is to a roof is not known"
+    else:
+        reached = f", but the kernel reaches {percent(k['compute_roof_pct'])} of the {k['path'] or 'compute'} roof"
+    return f"the schedulers issue in {percent(100 * k['issue_active'])} of the cycles{reached}"
