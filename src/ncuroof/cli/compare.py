@@ -23,8 +23,8 @@ def command(
     fail_on: Annotated[
         Repeated,
         typer.Option(
-            help="Exit with 1 on a regression (regression), or on new findings of a severity, a rule (R007) or a prefix "
-            "(R, without notes)."
+            help="Exit with 1 on a regression (regression), or on new findings of a severity, a rule (R007) or a "
+            "prefix (R, without notes)."
         ),
     ] = None,
     accept: Annotated[
