@@ -56,9 +56,7 @@ def test_sms_that_idle_although_each_had_a_block_are_named_as_the_cause():
     # 132 blocks on 132 SMs, active for 4,722 of 24,549 cycles: 80.8 % of 100 µs, less a floor of 3.5 µs.
     row = IDLE | {"sm_cycles": 24549.0, "sm_cycles_active_avg": 4722.0, "waves": 1.0, "sm_pct": 2.4, "memory_pct": 1.3}
     (found,) = run("T007", row).findings.to_dicts()
-    assert found["message"].startswith(
-        "the average SM is active for 19 % of the time though there was a block for each"
-    )
+    assert found["message"].startswith("the average SM is active for 19 % of the time though each had a block")
     assert found["time_at_stake_s"] == pytest.approx(100e-6 * (1 - 4722 / 24549) - 3.5e-6)
     assert "equal work" in found["advice"]
     # With the busiest SM counted, T004 tells that it is imbalance; if all idle alike it is none.

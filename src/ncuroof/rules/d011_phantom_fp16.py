@@ -10,9 +10,9 @@ Why it matters
     4 % of "tensor activity".
 
 How it decides
-    Half instructions were counted and the counter table set them aside (see ``ncuroof ingest --explain``): additions
-    without a multiplication or a fused one are conversions, fused ones alone are constants. Or the tensor pipe was
-    active for 0.1 to 5 % without any tensor operation, floating-point or integer.
+    Half instructions were counted and the counter table set them aside (see ``ncuroof ingest --explain``): fused
+    ones alone are constants, additions alone, where no mnemonics tell them apart, are taken for conversions. Or the
+    tensor pipe was active for 0.1 to 5 % without any tensor operation, floating-point or integer.
 
 What to do
     Nothing: the FLOPs of these kernels are given without them. Do not read the tensor activity as use of tensor cores.
