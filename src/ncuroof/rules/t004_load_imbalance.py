@@ -10,7 +10,8 @@ How it decides
     Idle share = (largest - mean) of the active cycles over the cycles of the kernel, for SMs, L2 slices and memory
     channels; the largest of the three counts. What a partly filled last wave (T003) or a grid smaller than the GPU
     (T002) explains is taken off, so that one cause gives one finding. L2 slices and memory channels count only where
-    the busiest of them is active for most of the kernel.
+    the busiest of them is active for most of the kernel. Where the busiest SM was not counted, T007 names SMs that idle
+    for more than half of the time.
 
 What to do
     SMs: make blocks equal in work, sort long ones first, or let blocks fetch work (a queue, stream-K). L2 slices and
