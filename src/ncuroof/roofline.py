@@ -89,8 +89,10 @@ def place(kernels: pl.DataFrame) -> pl.DataFrame:
     frame = _with_traffic(frame)
     frame = _with_bounds(frame)
     frame = _with_verdict(frame)
-    total = frame["duration_s"].sum()
-    frame = frame.with_columns(time_share=pl.col("duration_s") / total if total else pl.lit(None, dtype=pl.Float64))
+    # A row of a summary stands for all launches of its kernel, with their average duration.
+    frame = frame.with_columns(gpu_time_s=pl.col("duration_s") * pl.col("invocations").fill_null(1.0))
+    total = frame["gpu_time_s"].sum()
+    frame = frame.with_columns(time_share=pl.col("gpu_time_s") / total if total else pl.lit(None, dtype=pl.Float64))
     wanted = [c.name for c in PLACEMENT]
     keep = [c for c in frame.columns if not c.startswith("_") and c not in wanted]
     return frame.select(*keep, *(pl.col(c.name).cast(c.dtype) for c in PLACEMENT))
@@ -156,19 +158,18 @@ def _with_work(frame: pl.DataFrame) -> pl.DataFrame:
 def _executed_work(works: list[pl.Expr]) -> pl.Expr:
     """The counted work over all paths; null where a path that may have done most of it was not counted.
 
-    A sum of zero is believed only where both the CUDA cores and the tensor cores were counted, or the tensor pipe is
-    known to have been idle: a matrix product without tensor counters, and a GEMV without FP32 counters, look like zero.
+    A sum of zero is believed only where every unit was counted or is known to have been idle (``flop_complete``): a
+    matrix product without tensor counters, and a GEMV without FP32 counters, look like zero.
     A busy tensor pipe without any count of its work makes the sum worthless, and so does a tensor kernel's name where
     neither work nor activity of the tensor pipe was measured.
     """
     tensor_known = pl.any_horizontal(pl.col(work_column(p)).is_not_null() for p in TENSOR_PATHS)
     active = pl.col("tensor_pct")
-    idle = (active < TENSOR_ACTIVE_PCT).fill_null(value=False) | (pl.col("cc_major") < 7).fill_null(value=False)
-    complete = (tensor_known | idle) & pl.col("flop_fp32").is_not_null() & pl.col("flop_fp64").is_not_null()
     busy = (active >= TENSOR_ACTIVE_PCT).fill_null(value=False)
     # Where the activity is unknown too, a name that says tensor cores is enough to doubt an epilogue's few FLOPs.
     uncounted = ~tensor_known & (busy | (active.is_null() & pl.col("path_hint").is_not_null()))
     total = pl.sum_horizontal(works)
+    complete = pl.col("flop_complete").fill_null(value=False)
     known = pl.any_horizontal(w.is_not_null() for w in works) & ((total > 0) | complete) & ~uncounted
     return pl.when(known).then(total)
 

@@ -138,7 +138,13 @@ _RANK = {severity: number for number, severity in enumerate(tables.SEVERITIES)}
 
 
 def _total(analysis: Analysis) -> float:
-    return math.fsum(analysis.kernels["duration_s"].drop_nulls())
+    return math.fsum(analysis.kernels.select(_time(analysis)).to_series().drop_nulls())
+
+
+def _time(analysis: Analysis) -> pl.Expr:
+    """GPU time that a row stands for: its duration, or that of all launches of a summary."""
+    known = [c for c in ("gpu_time_s", "duration_s") if c in analysis.kernels.columns]
+    return pl.coalesce(known).alias("duration_s")
 
 
 def _found(analysis: Analysis) -> pl.DataFrame:
@@ -149,7 +155,10 @@ def _found(analysis: Analysis) -> pl.DataFrame:
         )
         .drop("source", "source_sha256", "result_index")
         .join(
-            analysis.kernels.select("row", "source_sha256", "duration_s"), on="row", how="inner", maintain_order="left"
+            analysis.kernels.select("row", "source_sha256", _time(analysis)),
+            on="row",
+            how="inner",
+            maintain_order="left",
         )
     )
 

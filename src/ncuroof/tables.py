@@ -223,6 +223,12 @@ PLACEMENT: tuple[Column, ...] = (
         "1",
         "executed work on the path / useful work; null without an annotation or counters",
     ),
+    _c(
+        "gpu_time_s",
+        pl.Float64,
+        "s",
+        "GPU time the row stands for: the duration, times the launches a summary stands for",
+    ),
     _c("time_share", pl.Float64, "1", "share of the GPU time of everything analysed together"),
 )
 """Where a kernel stands under its roof; added to the kernels table by :mod:`ncuroof.roofline`."""

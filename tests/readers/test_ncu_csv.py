@@ -1,5 +1,7 @@
 """Wide and long CSV of ncu, by hand: values, identity, noise, damage, mixed runs."""
 
+# ruff: noqa: E501  lines of ncu's own output keep their length
+
 from __future__ import annotations
 
 import io
@@ -7,19 +9,33 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.readers.text_helpers import read_bytes, read_text
 
 from ncuroof.errors import DamagedError
 from ncuroof.inputs import HEAD_BYTES, open_input
 from ncuroof.readers import choose
 from ncuroof.testing.text_forms import IDENTITY, LONG, RULES, csv_text
 
-from tests.readers.text_helpers import read_bytes, read_text
-
 if TYPE_CHECKING:
     from pathlib import Path
 
-WHO = ["python3", "127.0.0.1", "void gemm<float, 128>(const float *, float *)", "1", "7", "(128, 2, 1)", "(80, 3, 4)", "0", "8.0"]
-TITLES = ["dram__bytes_read.sum", "gpu__time_duration.sum", "launch__func_cache_config", "smsp__cycles_elapsed.avg.per_second"]
+WHO = [
+    "python3",
+    "127.0.0.1",
+    "void gemm<float, 128>(const float *, float *)",
+    "1",
+    "7",
+    "(128, 2, 1)",
+    "(80, 3, 4)",
+    "0",
+    "8.0",
+]
+TITLES = [
+    "dram__bytes_read.sum",
+    "gpu__time_duration.sum",
+    "launch__func_cache_config",
+    "smsp__cycles_elapsed.avg.per_second",
+]
 UNITS = ["Mbyte", "usecond", "", "cycle/nsecond"]
 BLANK = [""] * len(IDENTITY)
 
@@ -67,7 +83,7 @@ def test_wide_without_a_row_of_units_says_so() -> None:
 
 
 def test_wide_written_again_with_units_in_the_titles() -> None:
-    text = "Kernel Name,Grid Size,dram__bytes_read.sum (Kbyte),gpu__time_duration.sum [us]\n" 'k,"(1, 1, 1)",1.5,2.5\n'
+    text = 'Kernel Name,Grid Size,dram__bytes_read.sum (Kbyte),gpu__time_duration.sum [us]\nk,"(1, 1, 1)",1.5,2.5\n'
     read = read_text(text)
     assert (read.value(0, "dram__bytes_read.sum"), read.unit(0, "dram__bytes_read.sum")) == (1500, "byte")
     assert (read.value(0, "gpu__time_duration.sum"), read.unit(0, "gpu__time_duration.sum")) == (2500, "ns")
@@ -86,7 +102,11 @@ def test_wide_header_longer_than_the_beginning_that_readers_see() -> None:
 def test_wide_later_block_of_another_form(monkeypatch: pytest.MonkeyPatch) -> None:
     # The first block decides that columns are floats; a text further down must not lose the block.
     monkeypatch.setattr("ncuroof.readers._text_source.blocks.__defaults__", (2000,))
-    rows = [["2.5", "12.25", "x", "1.41"]] * 30 + [["surprise", "1,312.25", "x", "1.41"]] + [["3.5", "1.25", "x", "1.5"]] * 30
+    rows = (
+        [["2.5", "12.25", "x", "1.41"]] * 30
+        + [["surprise", "1,312.25", "x", "1.41"]]
+        + [["3.5", "1.25", "x", "1.5"]] * 30
+    )
     read = read_text(wide(*rows))
     assert len(read.launches) == 61
     assert read.metrics[30, TITLES[0]]["text"] == "surprise"
@@ -158,7 +178,11 @@ def test_long_rules() -> None:
     read = read_text(text)
     assert len(read.rules) == 2
     first = read.rules[0]
-    assert (first["rule_id"], first["section_id"], first["message_type"]) == ("TheoreticalOccupancy", "Occupancy", "optimization")
+    assert (first["rule_id"], first["section_id"], first["message_type"]) == (
+        "TheoreticalOccupancy",
+        "Occupancy",
+        "optimization",
+    )
     assert (first["text"], first["speedup_type"], first["speedup_pct"]) == ('says "this", and that', "local", 37.5)
     assert read.rules[1]["message_type"] == "ok"
     assert read.rules[1]["speedup_pct"] is None
@@ -177,10 +201,10 @@ def test_nvtx_ranges_with_an_annotation() -> None:
 
 
 NOISE = (
-    '==PROF== Connected to process 42 (/home/me/a.out)\n',
+    "==PROF== Connected to process 42 (/home/me/a.out)\n",
     "epoch 1: loss 0.25\n",
     '{"a": 1, "b": "unbalanced}\n',
-    '==WARNING== Note: Running with unmodified GPU clocks. If not controlled otherwise, profiling results may be inconsistent.\n',
+    "==WARNING== Note: Running with unmodified GPU clocks. If not controlled otherwise, profiling results may be inconsistent.\n",
     "\n",
     '"not a record\n',
 )
@@ -199,7 +223,9 @@ def test_noise_anywhere(form: str, line_end: str) -> None:
         lines = clean.splitlines(keepends=True)
         lines[place:place] = NOISE
         read = read_bytes("".join(lines).replace("\n", line_end).encode())
-        assert {k: v["value"] for k, v in read.metrics.items()} == {k: v["value"] for k, v in want.metrics.items()}, place
+        assert {k: v["value"] for k, v in read.metrics.items()} == {k: v["value"] for k, v in want.metrics.items()}, (
+            place
+        )
         assert len(read.launches) == 2
         # Facts that the log tells hold for what comes after them; here only where the line came before the table.
         if place == 0:
@@ -209,7 +235,9 @@ def test_noise_anywhere(form: str, line_end: str) -> None:
 
 
 def test_cache_and_clock_control_from_the_command_line() -> None:
-    text = "+ ncu --csv --page raw --clock-control=base --cache-control none ./a.out\n" + wide(["2.5", "12.25", "x", "1.41"])
+    text = "+ ncu --csv --page raw --clock-control=base --cache-control none ./a.out\n" + wide(
+        ["2.5", "12.25", "x", "1.41"]
+    )
     launch = read_text(text).launches[0]
     assert (launch["clock_control"], launch["clock_control_source"]) == ("base", "command line")
     assert (launch["cache_control"], launch["cache_control_source"]) == ("none", "command line")
@@ -222,7 +250,12 @@ def test_two_command_lines_that_disagree_tell_nothing() -> None:
 
 
 def test_several_runs_one_after_another() -> None:
-    text = long(row(0, "a__x.avg", "us", "1.50")) + "bye\n" + wide(["2.5", "12.25", "x", "1.41"]) + long(row(0, "a__x.avg", "ns", "2.50"))
+    text = (
+        long(row(0, "a__x.avg", "us", "1.50"))
+        + "bye\n"
+        + wide(["2.5", "12.25", "x", "1.41"])
+        + long(row(0, "a__x.avg", "ns", "2.50"))
+    )
     read = read_text(text)
     assert len(read.launches) == 3
     assert [read.value(0, "a__x.avg"), read.value(1, TITLES[1]), read.value(2, "a__x.avg")] == [1500, 12250, 2.5]
@@ -245,7 +278,12 @@ def test_rows_sorted_by_metric() -> None:
 
 def test_long_without_ids() -> None:
     titles = ["Kernel Name", "Metric Name", "Metric Unit", "Metric Value"]
-    rows = [["k(int)", "a__x.avg", "ns", "1.5"], ["k(int)", "b__y.avg", "ns", "2.5"], ["k(int)", "a__x.avg", "ns", "3.5"], ["q", "a__x.avg", "ns", "4.5"]]
+    rows = [
+        ["k(int)", "a__x.avg", "ns", "1.5"],
+        ["k(int)", "b__y.avg", "ns", "2.5"],
+        ["k(int)", "a__x.avg", "ns", "3.5"],
+        ["q", "a__x.avg", "ns", "4.5"],
+    ]
     read = read_text(csv_text([titles, *rows]))
     assert [launch["kernel_name"] for launch in read.launches] == ["k", "k", "q"]
     assert [read.value(0, "b__y.avg"), read.value(1, "a__x.avg"), read.value(2, "a__x.avg")] == [2.5, 3.5, 4.5]
@@ -260,7 +298,10 @@ def test_a_kernel_is_never_split_between_blocks(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_only_wanted_metrics() -> None:
-    for text in (wide(["2.5", "12.25", "x", "1.41"]), long(row(0, TITLES[0], "Mbyte", "2.5"), row(0, TITLES[1], "us", "12.25"))):
+    for text in (
+        wide(["2.5", "12.25", "x", "1.41"]),
+        long(row(0, TITLES[0], "Mbyte", "2.5"), row(0, TITLES[1], "us", "12.25")),
+    ):
         read = read_text(text, want=frozenset({TITLES[1], "absent__metric.sum"}))
         assert set(read.metrics) == {(0, TITLES[1])}
         assert read.value(0, TITLES[1]) == 12250

@@ -1,11 +1,12 @@
 """What ncu prints to a terminal, in the shapes in which people keep it."""
 
+# ruff: noqa: E501  lines of ncu's own output keep their length
+
 from __future__ import annotations
 
 import textwrap
 
 import pytest
-
 from tests.readers.text_helpers import Read, read_text
 
 LOG = """\
@@ -156,7 +157,13 @@ SUMMARY = """\
 def test_print_summary() -> None:
     read = read_text(SUMMARY)
     launch = read.launches[0]
-    assert [launch[k] for k in ("kernel_name", "cc_major", "cc_minor", "device_index", "grid_y")] == ["multi", 8, 6, 0, 128]
+    assert [launch[k] for k in ("kernel_name", "cc_major", "cc_minor", "device_index", "grid_y")] == [
+        "multi",
+        8,
+        6,
+        0,
+        128,
+    ]
     assert read.value(0, "summary__invocations") == 10
     duration = [read.value(0, f"gpu__time_duration.sum{s}") for s in ("", ":min", ":max")]
     assert duration == pytest.approx([2.9e6, 2.88e6, 2.92e6])

@@ -90,13 +90,13 @@ def test_no_counter_makes_a_rule_fail_or_promise_more_than_there_is(seed):
     findings = rules.run(kernels, Config()).findings
     assert findings.schema == tables.schema(tables.ANOMALIES)
     assert findings.height > 100
-    stakes = findings.drop_nulls("row").join(kernels.select("row", "duration_s"), on="row", how="left")
+    stakes = findings.drop_nulls("row").join(kernels.select("row", "gpu_time_s"), on="row", how="left")
     assert stakes["time_at_stake_s"].is_nan().sum() == 0
     assert stakes["time_at_stake_s"].is_infinite().sum() == 0
     assert stakes.filter(pl.col("time_at_stake_s") < 0).is_empty()
     own = stakes.filter(~pl.col("code").is_in(list(IN_DOUBT)))
-    too_much = own.filter(pl.col("time_at_stake_s") > pl.col("duration_s") * (1 + 1e-9))
-    assert too_much.select("code", "message", "time_at_stake_s", "duration_s").rows() == []
+    too_much = own.filter(pl.col("time_at_stake_s") > pl.col("gpu_time_s") * (1 + 1e-9))
+    assert too_much.select("code", "message", "time_at_stake_s", "gpu_time_s").rows() == []
     values = findings["evidence"].list.explode().struct.field("value")
     assert values.is_null().sum() == findings.filter(pl.col("evidence").list.len() == 0).height
 

@@ -64,3 +64,13 @@ def test_accepted_findings_are_left_out_by_name_and_rule():
 def test_no_kernels_give_no_findings():
     outcome = rules.run(placed(), Config())
     assert outcome.findings.filter(pl.col("row").is_not_null()).is_empty()
+
+
+def test_what_is_at_stake_counts_all_launches_of_a_summary():
+    (one,) = rules.run(placed(SHORT[0]), Config(select=("T001",))).findings["time_at_stake_s"].to_list()
+    (all_of_them,) = (
+        rules.run(placed(SHORT[0] | {"invocations": 30.0}), Config(select=("T001",)))
+        .findings["time_at_stake_s"]
+        .to_list()
+    )
+    assert all_of_them == pytest.approx(30 * one)

@@ -93,5 +93,6 @@ def choose(file: InputFile, only: str | None = None) -> tuple[Reader, str]:
     raise UnrecognisedError(
         file.name,
         f"content that no reader knows (it begins with {head[:16]!r})",
-        "ncuroof reads .ncu-rep, .ncu-repz and .nsight-cuprof-report files, ncu's CSV and text output, and its own Parquet tables.",
+        "ncuroof reads .ncu-rep, .ncu-repz and .nsight-cuprof-report files, ncu's CSV and text output, and its own "
+        "Parquet tables.",
     )

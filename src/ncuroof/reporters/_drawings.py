@@ -142,8 +142,9 @@ def only_gpu(analysis: Analysis, name: str) -> Analysis:
         msg = f"--gpu {name}: no kernel ran on such a GPU; there are {known}"
         raise UsageError(msg)
     kernels = frame.filter(pl.col("gpu_name").is_in(chosen))
-    total = kernels["duration_s"].sum()
+    time = pl.coalesce("gpu_time_s", "duration_s")
+    total = kernels.select(time).to_series().sum()
     if total:
-        kernels = kernels.with_columns(time_share=pl.col("duration_s") / total)
+        kernels = kernels.with_columns(time_share=time / total)
     findings = analysis.findings.filter(pl.col("row").is_null() | pl.col("row").is_in(kernels["row"].implode()))
     return replace(analysis, kernels=kernels, findings=findings)

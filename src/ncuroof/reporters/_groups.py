@@ -44,6 +44,7 @@ _SHOWN = (
     *(c.name for c in tables.PLACEMENT if c.name != "time_share"),
     "useful_flop",
     "compulsory_bytes",
+    "invocations",
     "kernel_mangled",
     "clock_control",
     "cache_control",
@@ -57,7 +58,8 @@ SEVERITY_RANK = {severity: rank for rank, severity in enumerate(tables.SEVERITIE
 def kernel_groups(analysis: Analysis) -> pl.DataFrame:
     """One row per distinct launch (report, GPU, kernel, grid, block, annotation), those that own most time first.
 
-    Columns: the key; ``group`` (0, 1, …); ``launches`` (number); ``rows`` (their rows in ``analysis.kernels``);
+    Columns: the key; ``group`` (0, 1, …); ``launches`` (number; a row of a summary counts as all it stands for);
+    ``rows`` (their rows in ``analysis.kernels``);
     ``total_s`` and ``time_share``, which are sums; ``roof_pct`` and ``memory_roof_pct``, which are medians; and every
     other column of the placement as it is for one real launch, the one with the median duration, so that its T, W, Q
     and intensity belong together. Columns that ``analysis.kernels`` lacks are null.
@@ -71,14 +73,15 @@ def kernel_groups(analysis: Analysis) -> pl.DataFrame:
     middle = pl.col("duration_s").arg_sort(nulls_last=True).get((pl.col("duration_s").count().clip(1) - 1) // 2)
     percentages = [name for name in ("roof_pct", "memory_roof_pct") if name in wanted]
     single = [name for name in _SHOWN if name not in percentages]
-    total = pl.when(pl.col("duration_s").count() > 0).then(pl.col("duration_s").sum()).alias("total_s")
+    time = pl.coalesce("gpu_time_s", "duration_s")
+    total = pl.when(time.count() > 0).then(time.sum()).alias("total_s")
     share = pl.when(pl.col("time_share").count() > 0).then(pl.col("time_share").sum()).alias("time_share")
     return (
         frame.group_by(_KEY, maintain_order=True)
         .agg(
             total,
             share,
-            pl.len().cast(pl.Int64).alias("launches"),
+            pl.col("invocations").fill_null(1.0).sum().cast(pl.Int64).alias("launches"),
             pl.col("row").alias("rows"),
             *(pl.col(name).get(middle) for name in single),
             *(pl.col(name).median() for name in percentages),
@@ -257,7 +260,8 @@ class Totals:
 
 def totals(analysis: Analysis) -> Totals:
     """Count everything once."""
-    durations = analysis.kernels["duration_s"].drop_nulls() if "duration_s" in analysis.kernels.columns else pl.Series()
+    known = [c for c in ("gpu_time_s", "duration_s") if c in analysis.kernels.columns]
+    durations = analysis.kernels.select(pl.coalesce(known)).to_series().drop_nulls() if known else pl.Series()
     found = dict(analysis.findings.group_by("severity").len().iter_rows())
     active = [s for s in analysis.skips if s.count]
     return Totals(

@@ -272,7 +272,7 @@ def _judge(each: Rule, kernels: pl.DataFrame) -> tuple[pl.DataFrame, Skip | None
 
 def _complete(rows: pl.DataFrame, each: Rule, severity: str, kernels: pl.DataFrame) -> pl.DataFrame:
     """Add who found it and about which launch."""
-    identity = kernels.select("row", "source", "source_sha256", "result_index", kernel="kernel_name")
+    identity = kernels.select("row", "source", "source_sha256", "result_index", "invocations", kernel="kernel_name")
     taken = [c for c in ("source", "source_sha256") if c in rows.columns]
     rows = rows.join(identity.drop(taken), on="row", how="left", nulls_equal=False, maintain_order="left")
     return tables.conform(
@@ -281,7 +281,9 @@ def _complete(rows: pl.DataFrame, each: Rule, severity: str, kernels: pl.DataFra
             name=pl.lit(each.NAME),
             severity=pl.coalesce("severity", pl.lit(severity)) if "severity" in rows.columns else pl.lit(severity),
             voice=pl.lit("ncuroof"),
-        ),
+            # A row of a summary stands for all its launches, and so does what is at stake.
+            time_at_stake_s=pl.col("time_at_stake_s") * pl.col("invocations").fill_null(1.0),
+        ).drop("invocations"),
         tables.ANOMALIES,
     )
 

@@ -62,8 +62,8 @@ def add(kernels: pl.DataFrame) -> pl.DataFrame:
     report = "source_sha256"
     frame = kernels.with_columns(
         _floor_s=roofline.launch_floor(),
-        _kernel_share=pl.col("duration_s").sum().over([report, "kernel_name"])
-        / pl.col("duration_s").sum().over(report),
+        _kernel_share=pl.col("gpu_time_s").sum().over([report, "kernel_name"])
+        / pl.col("gpu_time_s").sum().over(report),
         _used_pct=pl.when(
             pl.coalesce("sm_pct", "roof_pct").is_not_null() & pl.coalesce("memory_pct", "memory_roof_pct").is_not_null()
         ).then(pl.max_horizontal("roof_pct", "memory_roof_pct", "compute_roof_pct", "sm_pct", "memory_pct")),

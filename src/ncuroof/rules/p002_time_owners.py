@@ -53,7 +53,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     report = ["source_sha256", "source"]
     by_name = (
         kernels.group_by([*report, "kernel_name"], maintain_order=True)
-        .agg(_time=pl.col("duration_s").sum())
+        .agg(_time=pl.col("gpu_time_s").sum())
         .sort("_time", descending=True, maintain_order=True)
         .with_columns(
             _share=pl.col("_time") / pl.col("_time").sum().over(report),
