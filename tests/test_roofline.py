@@ -18,6 +18,7 @@ COLUMNS = (
     | {"roof_bytes_s": pl.Float64, "roof_bytes_s_source": pl.String}
 )
 H100 = {
+    "gpu_name": "NVIDIA H100 80GB HBM3",
     "source_sha256": "0" * 64,
     "cc_major": 9,
     "cc_minor": 0,
@@ -193,6 +194,12 @@ def test_missing_roof_is_named():
     (k,) = place({"duration_s": 1e-3, "flop_fp8": 6e9, "dram_bytes": 1e8, "roof_flop_s_fp8": None})
     assert k["verdict_reason"] == "needs the fp8 roof of this GPU (--roofs FILE)"
     assert k["time_compute_s"] is None
+
+
+def test_a_gpu_without_a_name_is_asked_for():
+    nameless = {"gpu_name": None, "roof_bytes_s": None, "roof_flop_s_fp8": None}
+    (k,) = place({"duration_s": 1e-3, "flop_fp8": 6e9, "dram_bytes": 1e8} | nameless)
+    assert k["verdict_reason"] == "needs to know the GPU, which the input does not name (--gpu NAME)"
 
 
 def test_a_row_of_a_summary_counts_as_all_its_launches():

@@ -43,6 +43,7 @@ COMPUTE = "compute-bound"
 LATENCY = "latency-bound"
 OVERHEAD = "overhead-bound"
 CANNOT_SAY = "cannot-say"
+NAMELESS = "needs to know the GPU, which the input does not name (--gpu NAME)"
 VERDICTS = (MEMORY, COMPUTE, LATENCY, OVERHEAD, CANNOT_SAY)
 
 INTEGER_PATHS = frozenset({"int8", "int4", "int1"})
@@ -351,19 +352,27 @@ def _with_verdict(frame: pl.DataFrame) -> pl.DataFrame:
         (
             pl.col("time_memory_s").is_null() & pl.col("time_compute_s").is_null(),
             CANNOT_SAY,
-            pl.lit("needs byte and FLOP counters (the roofline tier of `ncuroof collect`)"),
+            pl.when(pl.col("traffic_bytes").is_null() & pl.col("flop").is_null())
+            .then(pl.lit("needs byte and FLOP counters (the roofline tier of `ncuroof collect`)"))
+            .when(pl.col("gpu_name").is_null())
+            .then(pl.lit(NAMELESS))
+            .otherwise(pl.lit("needs the roofs of this GPU (--roofs FILE)")),
         ),
         (
             pl.col("time_memory_s").is_null(),
             CANNOT_SAY,
             pl.when(pl.col("traffic_bytes").is_null())
             .then(pl.lit("needs DRAM byte counters (the roofline tier of `ncuroof collect`)"))
+            .when(pl.col("gpu_name").is_null())
+            .then(pl.lit(NAMELESS))
             .otherwise(pl.lit("needs the DRAM bandwidth of this GPU (--roofs FILE)")),
         ),
     ]
     missing_compute = (
         pl.when(pl.col("flop").is_null())
         .then(pl.lit("needs FLOP counters (the roofline tier of `ncuroof collect`)"))
+        .when(pl.col("gpu_name").is_null())
+        .then(pl.lit(NAMELESS))
         .otherwise(pl.format("needs the {} roof of this GPU (--roofs FILE)", pl.col("path").fill_null("compute")))
     )
     verdict: pl.Expr = pl.lit(CANNOT_SAY)
