@@ -16,6 +16,8 @@ COLUMNS = (
     {c.name: c.dtype for c in store.stored_columns()}
     | ROOF_COLUMNS
     | {"roof_bytes_s": pl.Float64, "roof_bytes_s_source": pl.String}
+    | {"roof_bytes_s_l2": pl.Float64, "roof_bytes_s_l1": pl.Float64}
+    | {f"roof_boost_flop_s_{p}": pl.Float64 for p in tables.PATHS}
 )
 H100 = {
     "gpu_name": "NVIDIA H100 80GB HBM3",
@@ -63,6 +65,20 @@ def test_compute_side_binds_right_of_the_ridge_and_the_path_is_the_one_that_take
     assert k["roof_flop_s"] == pytest.approx(900e12)
     assert k["roof_flop_s_source"] == "report: dense peak x clock"
     assert k["verdict"] == "compute-bound"
+
+
+def test_the_roof_at_boost_is_that_of_the_same_path():
+    boost = {"roof_boost_flop_s_fp16": 1070e12, "roof_boost_flop_s_fp32": 67e12}
+    (k,) = place({"duration_s": 1e-3, "flop_fp16": 9e10, "dram_bytes": 3e8} | boost)
+    assert k["roof_boost_flop_s"] == 1070e12
+
+
+def test_levels_above_dram_have_their_own_percentages():
+    # 2e9 byte of L2 traffic at 5e12 byte/s take 0.4 ms of 1 ms; 6e9 byte of L1 traffic at 2e13 byte/s take 0.3 ms.
+    levels = {"l2_bytes": 2e9, "roof_bytes_s_l2": 5e12, "l1_bytes": 6e9, "roof_bytes_s_l1": 2e13}
+    (k,) = place({"duration_s": 1e-3} | levels)
+    assert k["l2_roof_pct"] == pytest.approx(40.0)
+    assert k["l1_roof_pct"] == pytest.approx(30.0)
 
 
 def test_a_small_share_of_slow_work_binds():

@@ -80,7 +80,8 @@ def place(kernels: pl.DataFrame) -> pl.DataFrame:
     """Add the columns of :data:`ncuroof.tables.PLACEMENT` to a kernels table that has its roofs attached.
 
     Args:
-        kernels: the kernels table with the columns of :func:`ncuroof.roofs.attach` and of the workloads.
+        kernels: the kernels table with the columns of :func:`ncuroof.roofs.attach`, of
+            :func:`ncuroof.roofs.boost_roofs` and of the workloads.
 
     Returns:
         The same rows and columns, and the placement. A placement that cannot be computed is null, and the verdict
@@ -229,13 +230,14 @@ def _with_traffic(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _with_bounds(frame: pl.DataFrame) -> pl.DataFrame:
     """Roof of the path, times, intensity and percentages."""
-    roof = pl.lit(None, dtype=pl.Float64)
+    roof = boost = pl.lit(None, dtype=pl.Float64)
     source = pl.lit(None, dtype=pl.String)
     for p in PATHS:
         here = pl.col("path") == p
         roof = pl.when(here).then(pl.col(roof_column(p))).otherwise(roof)
+        boost = pl.when(here).then(pl.col(f"roof_boost_flop_s_{p}")).otherwise(boost)
         source = pl.when(here).then(pl.col(f"{roof_column(p)}_source")).otherwise(source)
-    frame = frame.with_columns(roof_flop_s=roof, roof_flop_s_source=source)
+    frame = frame.with_columns(roof_flop_s=roof, roof_flop_s_source=source, roof_boost_flop_s=boost)
     executed_time = pl.max_horizontal(pl.col(f"_t_{p}") for p in PATHS)
     # Work on a path without a roof makes the compute side unknown, unless it is a trifle beside the rest.
     unroofed = pl.sum_horizontal(
@@ -274,6 +276,8 @@ def _with_bounds(frame: pl.DataFrame) -> pl.DataFrame:
         roof_pct=pl.when(timed).then(100 * pl.col("time_bound_s") / pl.col("duration_s")),
         memory_roof_pct=pl.when(timed).then(100 * pl.col("time_memory_s") / pl.col("duration_s")),
         compute_roof_pct=pl.when(timed).then(100 * pl.col("time_compute_s") / pl.col("duration_s")),
+        l2_roof_pct=pl.when(timed).then(100 * pl.col("l2_bytes") / pl.col("roof_bytes_s_l2") / pl.col("duration_s")),
+        l1_roof_pct=pl.when(timed).then(100 * pl.col("l1_bytes") / pl.col("roof_bytes_s_l1") / pl.col("duration_s")),
         achieved_flop_s=pl.when(timed).then(pl.col("flop") / pl.col("duration_s")),
         achieved_bytes_s=pl.when(timed).then(pl.col("traffic_bytes") / pl.col("duration_s")),
     )

@@ -91,3 +91,20 @@ def test_labels_of_two_slopes_stand_apart():
 
 def test_nothing_to_draw():
     assert draw([], BOX, SIZE).segments == []
+
+
+def test_a_roof_at_boost_is_a_dashed_line_without_a_ridge_point():
+    row = {"path": "fp32", "roof_flop_s": 2e13, "roof_flop_s_source": "report", "total_s": 1.0, "roof_bytes_s": 1e12}
+    row |= {"roof_bytes_s_source": "report", "roof_boost_flop_s": 3e13}
+    slope, boost, run = roofs([row])
+    assert (slope.path, boost.boost, boost.value, run.boost, run.value) == (DRAM, True, 3e13, False, 2e13)
+    drawn = draw([slope, boost, run], BOX, SIZE)
+    assert [s["dash"] for s in drawn.segments] == [[1, 0], [4, 4], [1, 0]]
+    assert [r["y"] for r in drawn.ridges] == [2e13]
+    assert any("fp32 at boost 30 TFLOP/s" in f["text"] for f in drawn.flats)
+
+
+def test_a_roof_at_boost_near_that_of_the_run_is_no_line():
+    row = {"path": "fp32", "roof_flop_s": 2e13, "roof_flop_s_source": "", "total_s": 1.0, "roof_bytes_s": None}
+    assert [r.boost for r in roofs([row | {"roof_boost_flop_s": 2.05e13}])] == [False]
+    assert [r.boost for r in roofs([row | {"roof_boost_flop_s": None}])] == [False]

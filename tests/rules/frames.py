@@ -17,6 +17,7 @@ ROOFS = {f"roof_flop_s_{p}{end}": t for p in tables.PATHS for end, t in (("", pl
     for level in ("", "_l2", "_l1")
     for end, t in (("", pl.Float64), ("_source", pl.String))
 }
+ROOFS |= {f"roof_boost_flop_s_{p}": pl.Float64 for p in tables.PATHS}
 COLUMNS = {c.name: c.dtype for c in store.stored_columns()} | ROOFS
 DEFAULTS = {"source": "run.ncu-rep", "source_sha256": "0" * 64, "kernel_name": "k", "cc_major": 9, "cc_minor": 0}
 

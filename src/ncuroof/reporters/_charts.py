@@ -273,7 +273,14 @@ def _roof_layers(drawn: Drawn) -> list[alt.Chart]:
         layers.append(
             alt.Chart(_data(drawn.segments))
             .mark_rule(color=INK, clip=True)
-            .encode(x="x:Q", y="y:Q", x2="x2", y2="y2", strokeWidth=alt.StrokeWidth("width:Q", scale=None, legend=None))
+            .encode(
+                x="x:Q",
+                y="y:Q",
+                x2="x2",
+                y2="y2",
+                strokeWidth=alt.StrokeWidth("width:Q", scale=None, legend=None),
+                strokeDash=alt.StrokeDash("dash:N", scale=None, legend=None),
+            )
         )
     if drawn.ridges:
         layers.append(

@@ -295,15 +295,20 @@ def gpu_names(groups: pl.DataFrame) -> list[str]:
 def roof_sources(groups: pl.DataFrame) -> list[tuple[str, str, str, float, int]]:
     """Where the roofs come from: (GPU, which roof, source, highest value, launches), by GPU time.
 
-    ``which`` is a path or ``DRAM``; values are FLOP/s and byte/s.
+    ``which`` is a path, a path ``at boost`` or ``DRAM``; values are FLOP/s and byte/s.
     """
     parts = []
-    for value, which in (("roof_bytes_s", pl.lit("DRAM")), ("roof_flop_s", pl.col("path"))):
+    kinds = (
+        ("roof_bytes_s", pl.lit("DRAM"), pl.col("roof_bytes_s_source")),
+        ("roof_flop_s", pl.col("path"), pl.col("roof_flop_s_source")),
+        ("roof_boost_flop_s", pl.format("{} at boost", "path"), pl.lit("the same at the highest clock of the GPU")),
+    )
+    for value, which, source in kinds:
         parts.append(
             groups.filter(pl.col(value).is_not_null()).select(
                 pl.col("gpu_name").fill_null(""),
                 which.alias("which"),
-                pl.col(f"{value}_source").fill_null("unknown source").alias("from"),
+                source.fill_null("unknown source").alias("from"),
                 pl.col(value).alias("value"),
                 "launches",
                 "total_s",

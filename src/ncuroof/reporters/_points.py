@@ -119,7 +119,14 @@ def _roof(g: Row) -> str:
     if g["roof_pct"] is None:
         return f"{fig.percent(pct)} of the bandwidth roof"
     paths = f", {g['paths']}" if g["paths"] and g["path_share"] is not None and g["path_share"] < 0.995 else ""
-    return cut(f"{fig.percent(pct)} of the {g['bound'] or ''} roof (path {g['path'] or 'unknown'}{paths})", TEXT)
+    levels = "".join(
+        f"; {level} {fig.percent(g[column])}"
+        for level, column in (("L2", "l2_roof_pct"), ("L1", "l1_roof_pct"))
+        if g[column] is not None
+    )
+    return cut(
+        f"{fig.percent(pct)} of the {g['bound'] or ''} roof (path {g['path'] or 'unknown'}{paths}){levels}", TEXT
+    )
 
 
 def _findings(found: Sequence[FindingGroup]) -> str:

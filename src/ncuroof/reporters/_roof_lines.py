@@ -25,11 +25,19 @@ CHARACTER = 6.2
 
 @dataclass(frozen=True)
 class Roof:
-    """One line of the roof: a flat one of a compute path in FLOP/s, or the slope in byte/s (path :data:`DRAM`)."""
+    """One line of the roof: a flat one of a compute path in FLOP/s, or the slope in byte/s (path :data:`DRAM`).
+
+    ``boost`` marks a flat part that the GPU would have at its highest clock, not at that of the run.
+    """
 
     path: str
     value: float
     source: str
+    boost: bool = False
+
+
+BOOST_APART = 1.05
+"""A roof at boost nearer than this to the one at the clock of the run is no line of its own."""
 
 
 def roofs(groups: Iterable[Record]) -> list[Roof]:
@@ -37,6 +45,7 @@ def roofs(groups: Iterable[Record]) -> list[Roof]:
 
     The slopes come first, then the flat parts from the highest down; at most three and eight, those that own most time.
     """
+    groups = list(groups)
     values: dict[str, list[tuple[float, float, str]]] = {}
     for g in groups:
         weight = g["total_s"] or 0.0
@@ -56,7 +65,19 @@ def roofs(groups: Iterable[Record]) -> list[Roof]:
     kept = [roof for _, roof in sorted(found, key=lambda f: -f[0])]
     slopes = [r for r in kept if r.path == DRAM][:MOST_SLOPES]
     flats = [r for r in kept if r.path != DRAM][:MOST_FLATS]
+    flats += _at_boost(groups, flats)
     return [*sorted(slopes, key=lambda r: -r.value), *sorted(flats, key=lambda r: -r.value)]
+
+
+def _at_boost(groups: Iterable[Record], flats: Sequence[Roof]) -> list[Roof]:
+    """For each path drawn, the flat part at the highest clock, where that lies clearly above the one of the run."""
+    found = []
+    for path in dict.fromkeys(f.path for f in flats):
+        values = sorted(g["roof_boost_flop_s"] for g in groups if g["path"] == path and g["roof_boost_flop_s"])
+        highest = max(f.value for f in flats if f.path == path)
+        if values and (middle := values[len(values) // 2]) > BOOST_APART * highest:
+            found.append(Roof(path, middle, "at the highest clock", boost=True))
+    return found
 
 
 def _median(cluster: Sequence[tuple[float, float, str]], total: float) -> tuple[float, str]:
@@ -71,7 +92,7 @@ def _median(cluster: Sequence[tuple[float, float, str]], total: float) -> tuple[
 
 @dataclass
 class Drawn:
-    """Lines (x, y, x2, y2, width) and labels (x, y, text) in data coordinates: FLOP/byte and FLOP/s."""
+    """Lines (x, y, x2, y2, width, dash) and labels (x, y, text) in data coordinates: FLOP/byte and FLOP/s."""
 
     segments: list[Record] = field(default_factory=list)
     ridges: list[Record] = field(default_factory=list)
@@ -103,19 +124,22 @@ def draw(
     drawn = Drawn()
     best = slopes[0].value if slopes else None
     for s in slopes:
-        end = max((f.value for f in flats), default=s.value * far_right) / s.value
+        end = max((f.value for f in flats if not f.boost), default=s.value * far_right) / s.value
         drawn.segments.append(_segment(far_left, s.value * far_left, end, s.value * end, 1.8))
-    for number, f in enumerate(flats):
+    solid = [f for f in flats if not f.boost]
+    for f in flats:
         start = f.value / best if best else far_left
-        drawn.segments.append(_segment(start, f.value, far_right, f.value, 1.2 if number else 1.8))
+        drawn.segments.append(
+            _segment(start, f.value, far_right, f.value, 1.8 if f is solid[0] else 1.2, boost=f.boost)
+        )
     decade = size[1] / math.log10(y1 / y0)
     for f in flats:
-        text = f"{f.path} {fig.si(f.value, 'FLOP/s')}"
+        text = f"{f.path}{' at boost' if f.boost else ''} {fig.si(f.value, 'FLOP/s')}"
         if drawn.flats and decade * math.log10(drawn.flats[-1]["y"] / f.value) < LABEL_GAP:
             drawn.flats[-1]["text"] += f" · {text}"
         else:
             drawn.flats.append({"x": x1, "y": f.value, "text": text})
-        if best:
+        if best and not f.boost:
             here = f.value / best
             last = next((r for r in reversed(drawn.ridges) if r["text"]), None)
             near = last is not None and decade * math.log10(last["y"] / f.value) < LABEL_GAP
@@ -128,8 +152,8 @@ def draw(
     return drawn
 
 
-def _segment(x: float, y: float, x2: float, y2: float, width: float) -> Record:
-    return {"x": x, "y": y, "x2": x2, "y2": y2, "width": width}
+def _segment(x: float, y: float, x2: float, y2: float, width: float, *, boost: bool = False) -> Record:
+    return {"x": x, "y": y, "x2": x2, "y2": y2, "width": width, "dash": [4, 4] if boost else [1, 0]}
 
 
 def _pixel(
