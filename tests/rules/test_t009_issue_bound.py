@@ -30,7 +30,7 @@ def test_work_that_is_none_and_work_that_was_not_counted_are_told_apart():
     busy = IDLE | {"issue_active": 0.85}
     (message,) = run("T009", busy | {"flop_fp32": None}).findings["message"]
     assert message.endswith("; its FLOPs were not collected, so how much of that is arithmetic is not known")
-    none = {"flop_fp32": 0.0, "flop_fp64": 0.0, "flop_fp16_vector": 0.0, "flop_fp16": 0.0}
+    none = {"flop_fp32": 0.0, "flop_complete": True}
     (message,) = run("T009", busy | none).findings["message"]
     assert message.endswith("of the cycles, but the kernel does no floating-point work")
     (message,) = run("T009", busy | {"roof_flop_s_fp32": None}).findings["message"]
