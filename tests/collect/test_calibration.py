@@ -186,10 +186,31 @@ def test_collectors_are_found_where_they_are_named(tmp_path):
 def test_without_torch_the_command_says_what_is_missing(tmp_path):
     if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True, check=False).returncode == 0:
         pytest.skip("torch is installed here")
-    done = command(tmp_path, "--device", "cpu", "-q")
+    done = command(tmp_path, "--device", "cpu")
     assert done.returncode == 2
-    assert "no collector gave a result" in done.stderr
+    assert done.stdout == ""
+    # One line: nothing of the collectors, which would each end in a traceback.
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: PyTorch is not installed")
+    assert "--python" in line
     assert not (tmp_path / "ncuroof-roofs.toml").exists()
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_torch_is_looked_for_in_the_python_that_is_named(tmp_path, status):
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\nexit {status}\n")  # answers as a Python with torch does, and as one without
+    python.chmod(0o755)
+    if status == 0:
+        calibration.need_torch(str(python))
+    else:
+        with pytest.raises(CollectError, match="PyTorch is not installed"):
+            calibration.need_torch(str(python))
+
+
+def test_a_python_that_cannot_be_run_is_named(tmp_path):
+    with pytest.raises(CollectError, match=r"nopython cannot be run .*--python"):
+        calibration.need_torch(str(tmp_path / "nopython"))
 
 
 def test_the_collectors_really_run_on_the_cpu(tmp_path):

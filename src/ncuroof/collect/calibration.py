@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -46,6 +47,10 @@ CPU: dict[str, tuple[str, ...]] = {
 }
 L2_FACTOR = 4
 """A mover's working set must be this many times L2, or what it shows is L2's bandwidth."""
+ASK_SECONDS = 60
+_NO_TORCH = 3
+_HAS_TORCH = f"import importlib.util, sys; sys.exit(0 if importlib.util.find_spec('torch') else {_NO_TORCH})"
+"""Looks for PyTorch without importing it, which takes seconds."""
 FUSED = "triton"
 """The FMA sweep measures the arithmetic units only where its chain ran in registers."""
 CUDA_CORE_PATHS = {"fp64": "fp64", "fp32": "fp32", "fp16": "fp16_vector"}
@@ -85,8 +90,9 @@ def measure(
     """Run the collectors and return their results.
 
     Raises:
-        CollectError: if none of them gave a result, or Ctrl-C ended it.
+        CollectError: if the interpreter has no PyTorch, none of them gave a result, or Ctrl-C ended it.
     """
+    need_torch(python)
     results = []
     with tempfile.TemporaryDirectory(prefix="ncuroof-") as scratch:
         for name, options in RUNS:
@@ -106,6 +112,31 @@ def measure(
         msg = "no collector gave a result; they need PyTorch and a GPU (`ncuroof doctor` says what is missing)"
         raise CollectError(msg)
     return results
+
+
+def need_torch(python: str) -> None:
+    """Check that the interpreter of the collectors has PyTorch, before each of them fails on its import.
+
+    Raises:
+        CollectError: if it has not, or cannot be run.
+    """
+    try:
+        status = subprocess.run(  # noqa: S603  the interpreter that is to run the collectors
+            [python, "-c", _HAS_TORCH],
+            capture_output=True,
+            timeout=ASK_SECONDS,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        ).returncode
+    except (OSError, subprocess.TimeoutExpired) as error:
+        msg = f"{Path(python).name} cannot be run ({getattr(error, 'strerror', None) or 'no answer'}); see --python"
+        raise CollectError(msg) from error
+    if status == _NO_TORCH:
+        msg = (
+            "PyTorch is not installed in the Python that would run the collectors: pip install 'ncuroof[collectors]', "
+            "or name a Python that has it with --python (`ncuroof doctor` says what else is missing)"
+        )
+        raise CollectError(msg)
 
 
 def read(path: Path) -> dict[str, Any]:
