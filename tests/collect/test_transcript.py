@@ -118,6 +118,49 @@ def test_dry_run_with_a_kernel_list_estimates(collect, program):
     assert list(collect.folder.iterdir()) == []
 
 
+@pytest.fixture
+def without_ncu(collect, tmp_path, monkeypatch):
+    """The same command on a machine without ncu: an empty PATH, and no place where it may be installed."""
+    monkeypatch.setattr("ncuroof.collect.ncu.PATTERNS", ())
+    for name in ("CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    return collect
+
+
+def test_dry_run_without_ncu_plans_from_the_tables(without_ncu):
+    done = without_ncu("--dry-run", "--cc", "8.0", "--tensor", "bf16", "--", "python", "bench.py")
+    assert done.returncode == 0, done.stderr
+    first = done.stdout.splitlines()[0]
+    assert "none was found here" in first
+    assert "table of metrics by chip, CC 8.0" in first
+    assert "about 3 passes" in done.stdout  # docs/collect.md: roofline with one tensor type
+    assert "\nncu --config-file off" in done.stdout
+    assert done.stdout.rstrip().endswith("python bench.py")
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run", "--plan", "kernels")])
+def test_what_runs_ncu_needs_one(without_ncu, options):
+    done = without_ncu(*options, "--cc", "8.0", "--", "true")
+    assert done.returncode == 2
+    assert "ncu was not found" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--tier", "everything"), "there is no tier 'everything'; known are time, bytes"),
+        (("--tensor", "fp16,fp99"), "there is no tensor type 'fp99'"),
+        (("--cc", "90"), "--cc 90: expected a compute capability such as 9.0"),
+    ],
+)
+def test_options_are_checked_before_ncu_is_looked_for(without_ncu, options, words):
+    done = without_ncu(*options, "--", "true")
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "not found" not in done.stderr
+
+
 REFUSALS = {
     "no-permission": ["ERR_NVGPUCTRPERM", "driver:", "NVreg_RestrictProfilingToAdminUsers=0", "ncuroof bound"],
     "unsupported-gpu": ["does not support this GPU", "newer Nsight Compute"],

@@ -107,7 +107,7 @@ def command(
     reporters.choose(output_format)
     talk = Terminal(quiet=quiet)
     environment = dict(os.environ)
-    bench = session.prepare(options, environment)
+    bench = session.prepare(options, environment, on_paper=dry_run and options.plan in {"none", "wall"})
     if bench.ncu.note:
         talk.note(bench.ncu.note)
     # The command line is checked before anything is run; which tensor types to count may still change.

@@ -32,6 +32,10 @@ ASK_SECONDS = 60
 _VERSION = re.compile(r"Version (\d{4})\.(\d+)(?:\.(\d+))?")
 
 
+class NcuMissingError(CollectError):
+    """There is no ncu on this machine."""
+
+
 @dataclass(frozen=True, order=True)
 class Version:
     """Year and number of a release, such as 2025.1."""
@@ -97,12 +101,13 @@ def find(environment: Mapping[str, str], *, explicit: Path | None = None, root: 
         root: folder that stands for the root of the file system.
 
     Raises:
-        CollectError: if there is none, if the one named cannot be run, or if it is too old.
+        NcuMissingError: if there is none.
+        CollectError: if the one named cannot be run, or if it is too old.
     """
     found = [_ask(path, how) for path, how in _candidates(environment, explicit, root)]
     usable = [ncu for ncu in found if ncu is not None]
     if not usable:
-        raise CollectError(_missing(explicit))
+        raise (NcuMissingError if explicit is None else CollectError)(_missing(explicit))
     # PATH and CUDA_HOME are the user's choice; among what merely is installed the newest knows the most GPUs.
     chosen = next((ncu for ncu in usable if ncu.how != "installed"), None) or max(
         usable, key=lambda ncu: ncu.version or Version(0, 0)
@@ -112,6 +117,11 @@ def find(environment: Mapping[str, str], *, explicit: Path | None = None, root: 
         msg = f"{chosen.note}. Install a current Nsight Compute, or name another one with --ncu."
         raise CollectError(msg)
     return chosen
+
+
+def imagined() -> Ncu:
+    """Return a stand-in for a plan where no ncu is installed: the newest version whose options are known."""
+    return Ncu(Path(NAME), supported()[1], "none was found here; the plan is for this version")
 
 
 def _missing(explicit: Path | None) -> str:

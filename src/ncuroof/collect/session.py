@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -110,8 +111,16 @@ class Collected:
     trouble: str = ""
 
 
-def prepare(options: Options, environment: Mapping[str, str], *, root: Path = Path("/")) -> Bench:
+def prepare(
+    options: Options, environment: Mapping[str, str], *, root: Path = Path("/"), on_paper: bool = False
+) -> Bench:
     """Find ncu and the GPU, and ask whether counters are allowed. Runs nothing of the user's.
+
+    Args:
+        options: what the user asked for.
+        environment: environment variables.
+        root: the root of the file system, or a folder that stands for it.
+        on_paper: nothing will be run under ncu, so that none is needed: the shipped tables answer in its place.
 
     Raises:
         CollectError: if there is no ncu, or counters are refused for certain.
@@ -126,12 +135,21 @@ def prepare(options: Options, environment: Mapping[str, str], *, root: Path = Pa
     if options.plan not in (None, *PLANS):
         msg = f"--plan {options.plan}: choose {', '.join(PLANS)}"
         raise UsageError(msg)
-    ncu = tool.find(environment, explicit=options.ncu, root=root)
+    tiers.check(options.tier, options.tensor or ())
+    if options.cc is not None and not re.fullmatch(r"\d+\.\d", options.cc):
+        msg = f"--cc {options.cc}: expected a compute capability such as 9.0"
+        raise UsageError(msg)
+    try:
+        ncu = asked = tool.find(environment, explicit=options.ncu, root=root)
+    except tool.NcuMissingError:
+        if not on_paper:
+            raise
+        ncu, asked = tool.imagined(), None
     allowed = permission.check(environment, root=root)
     gpus = gpu.detect()
     first = gpus[0] if gpus else None
     cc = options.cc or (first.cc if first else None)
-    available, answer = availability.of(ncu, cc, here=options.cc is None)
+    available, answer = availability.of(asked, cc, here=options.cc is None)
     if answer and first is None:
         first = next(iter(gpu.from_query(answer)), None)
         cc = cc or (first.cc if first else None)

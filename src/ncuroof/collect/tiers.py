@@ -48,6 +48,21 @@ def tensor_types() -> tuple[str, ...]:
     return tuple(toml("tiers.toml")["tensor"])
 
 
+def check(tier: str, tensor: Sequence[str] = ()) -> None:
+    """Check the words of the user.
+
+    Raises:
+        UsageError: for an unknown tier or tensor type.
+    """
+    if tier not in tiers():
+        msg = f"there is no tier {tier!r}; known are {', '.join(tiers())}"
+        raise UsageError(msg)
+    unknown = [name for name in tensor if name not in tensor_types()]
+    if unknown:
+        msg = f"there is no tensor type {unknown[0]!r}; known are {', '.join(tensor_types())}"
+        raise UsageError(msg)
+
+
 def request(tier: str, available: Availability, cc: str | None, tensor: Sequence[str] = COMMON_TYPES) -> Request:
     """Choose the metrics of a tier.
 
@@ -60,14 +75,8 @@ def request(tier: str, available: Availability, cc: str | None, tensor: Sequence
     Raises:
         UsageError: for an unknown tier or tensor type.
     """
+    check(tier, tensor)
     table = toml("tiers.toml")
-    if tier not in table["tier"]:
-        msg = f"there is no tier {tier!r}; known are {', '.join(table['tier'])}"
-        raise UsageError(msg)
-    unknown = [name for name in tensor if name not in table["tensor"]]
-    if unknown:
-        msg = f"there is no tensor type {unknown[0]!r}; known are {', '.join(table['tensor'])}"
-        raise UsageError(msg)
     chosen: dict[str, None] = {}
     missing: list[str] = []
     tensor_count = 0
