@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import threading
 
 import pytest
 import zstandard
@@ -68,3 +70,27 @@ def test_a_stream_that_expands_without_end_is_refused(tmp_path):
     path.write_bytes(bomb)
     with pytest.raises(DamagedError, match="expands to more than 200 times"):
         open_input(path)
+
+
+def test_a_pipe_is_read_as_a_stream(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(b"hello"))
+    writer.start()
+    file = open_input(pipe)
+    writer.join(timeout=20)
+    assert bytes(file.data) == b"hello"
+
+
+def test_devices_are_refused():
+    with pytest.raises(InputError, match="a device or a socket"):
+        open_input("/dev/zero")
+
+
+def test_names_that_are_no_utf8_are_shown_as_escapes(tmp_path):
+    raw = os.fsencode(tmp_path) + b"/lat\xe9.ncu-rep"
+    with open(raw, "wb") as file:  # noqa: PTH123  pathlib takes no bytes
+        file.write(b"x")
+    name = open_input(os.fsdecode(raw)).name
+    assert name == "lat\\xe9.ncu-rep"
+    name.encode("utf-8")

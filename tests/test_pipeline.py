@@ -127,3 +127,43 @@ def test_ingested_corpus_gives_the_same_analysis(corpus, tmp_path):
     assert_frame_equal(stored.findings, direct.findings)
     assert stored.skips == direct.skips
     assert_frame_equal(stored.dataset.rules, direct.dataset.rules)
+
+
+IDENTITY = '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size",'
+WIDE = IDENTITY + (
+    '"Device","CC",'
+    '"gpu__time_duration.sum","dram__bytes.sum"\n'
+    '"","","","","","","","","","","","ns","byte"\n'
+    '"0","1","p","h","wide","1","7","(1, 1, 1)","(1, 1, 1)","0","8.0","5000","1000"\n'
+)
+LONG = IDENTITY + (
+    '"Device","CC",'
+    '"Section Name","Metric Name","Metric Unit","Metric Value"\n'
+    '"0","1","p","h","long","1","7","(1, 1, 1)","(1, 1, 1)","0","8.0","x","gpu__time_duration.sum","ns","6000"\n'
+)
+
+
+@pytest.mark.parametrize("order", [("wide", "long", "report"), ("report", "long", "wide"), ("long", "wide", "report")])
+def test_inputs_of_all_kinds_together_in_any_order(tmp_path, order):
+    (tmp_path / "wide.csv").write_text(WIDE)
+    (tmp_path / "long.csv").write_text(LONG)
+    make(tmp_path / "report.ncu-rep", "report", 7000.0)
+    paths = [next(tmp_path.glob(f"{kind}.*")) for kind in order]
+    times = {"wide": 5e-6, "long": 6e-6, "report": 7e-6}
+    for dataset in (pipeline.load(paths), pipeline.ingest(paths, tmp_path / "t"), pipeline.load([tmp_path / "t"])):
+        assert dataset.kernels["kernel_name"].to_list() == list(order)
+        assert dataset.kernels["duration_s"].to_list() == pytest.approx([times[k] for k in order])
+
+
+def test_a_folder_that_cannot_be_walked_is_no_crash(tmp_path):
+    make(tmp_path / "a" / "1.ncu-rep", "first")
+    (tmp_path / "a" / "loop").symlink_to(tmp_path / "a")
+    (tmp_path / "a" / "dangling.ncu-rep").symlink_to(tmp_path / "absent")
+    assert pipeline.load([tmp_path / "a"]).kernels.height == 1
+
+
+def test_an_empty_name_is_an_error_and_not_the_current_folder(tmp_path, monkeypatch):
+    make(tmp_path / "1.ncu-rep")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="an empty file name"):
+        pipeline.load([""])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,17 +32,27 @@ class Input:
 def inputs_behind(paths: Sequence[str | Path], notes: list[Note], errors: list[InputError]) -> Iterator[Input]:
     """Files behind the paths: as they are, from folders and from globs; each once."""
     seen: set[Path] = set()
+    twice: list[str] = []
+    piped = False
     for given in paths:
         if str(given) == inputs.STDIN:
-            yield Input(given, explicit=True, stored=False)
+            if not piped:
+                yield Input(given, explicit=True, stored=False)
+            piped = True
+            continue
+        if not str(given):
+            errors.append(InputError("''", "an empty file name", "Name a file, or a folder that holds reports."))
             continue
         for item in _expand(given, errors):
             resolved = Path(item.path).resolve()
             if resolved in seen:
-                notes.append(Note("named-twice", "named twice, read once", inputs.display_name(item.path)))
+                twice.append(inputs.display_name(item.path))
                 continue
             seen.add(resolved)
             yield item
+    if twice:
+        others = f" (and {len(twice) - 1} more)" if len(twice) > 1 else ""
+        notes.append(Note("named-twice", f"named twice, read once{others}", twice[0]))
 
 
 def _expand(given: str | Path, errors: list[InputError]) -> Iterator[Input]:
@@ -51,7 +62,7 @@ def _expand(given: str | Path, errors: list[InputError]) -> Iterator[Input]:
             yield Input(path, explicit=True, stored=True)
             return
         suffixes = (*REPORT_SUFFIXES, *TEXT_SUFFIXES)
-        found = sorted(p for p in path.rglob("*") if p.suffix in suffixes and p.is_file())
+        found = sorted(p for p in _below(path) if p.suffix in suffixes and p.is_file())
         if not found:
             what = f"a folder without any {', '.join(suffixes)} file"
             errors.append(NothingMeasuredError(inputs.display_name(path), what, "Name a folder that holds reports."))
@@ -68,8 +79,16 @@ def _expand(given: str | Path, errors: list[InputError]) -> Iterator[Input]:
         yield Input(path, explicit=True, stored=_is_parquet(path))
 
 
+def _below(folder: Path) -> Iterator[Path]:
+    """All files below a folder; what cannot be entered, or vanishes meanwhile, is passed over."""
+    for here, _, names in os.walk(folder):
+        yield from (Path(here, name) for name in names)
+
+
 def _is_parquet(path: Path) -> bool:
     try:
+        if not path.is_file():  # a pipe must not be read twice
+            return False
         with path.open("rb") as file:
             return file.read(len(store.MAGIC)) == store.MAGIC
     except OSError:

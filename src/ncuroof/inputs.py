@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,11 +52,16 @@ def display_name(path: str | Path) -> str:
     """
     path = Path(path)
     if not path.is_absolute():
-        return str(path) if ".." not in path.parts else path.name
+        return _text(str(path) if ".." not in path.parts else path.name)
     try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return path.name
+        return _text(str(path.relative_to(Path.cwd())))
+    except (ValueError, OSError):
+        return _text(path.name)
+
+
+def _text(name: str) -> str:
+    """A file name as text that can be written anywhere: bytes that are no UTF-8 are shown as escapes."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def open_input(path: str | Path) -> InputFile:
@@ -74,9 +80,16 @@ def open_input(path: str | Path) -> InputFile:
     path = Path(path)
     name = display_name(path)
     try:
+        kind = path.stat().st_mode
+        if stat.S_ISCHR(kind) or stat.S_ISBLK(kind) or stat.S_ISSOCK(kind):
+            raise InputError(name, "a device or a socket, not a file", "Name a report, or pipe one in with -.")
         with path.open("rb") as file:
-            size = path.stat().st_size
-            if size == 0:
+            if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+                piped = file.read()
+                if not piped:
+                    raise InputError(name, "a pipe with nothing in it", "Check the command that writes into it.")
+                return _build(name, None, piped)
+            if path.stat().st_size == 0:
                 raise InputError(
                     name,
                     "an empty file",

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ncuroof import __version__, tables
+from ncuroof import __version__, inputs, outputs, tables
 from ncuroof.errors import DamagedError, InputError, NcuroofError, UsageError
 from ncuroof.metrics import kernel_columns
 from ncuroof.model import Note, Source
@@ -57,13 +56,17 @@ class Writer:
 
     def __init__(self, target: Path) -> None:
         self._target = target
-        self._paths = paths_for(target)
-        self._temporary = {t: p.with_name(f".{p.name}.{os.getpid()}.tmp") for t, p in self._paths.items()}
+        self._paths = paths_for(target.resolve() if target.is_symlink() else target)
+        self._temporary = {t: outputs.beside(p) for t, p in self._paths.items()}
         self._writers: dict[str, Any] = {}
         self._made_folder = False
 
     def __enter__(self) -> Writer:
         folder = self._paths["kernels"].parent
+        for path in self._paths.values():
+            if path.exists() and not path.is_file():
+                msg = f"cannot write {inputs.display_name(path)}: it is no regular file"
+                raise UsageError(msg)
         try:
             if not folder.exists():
                 folder.mkdir(parents=True)
@@ -79,7 +82,8 @@ class Writer:
 
         if frame.is_empty() and table in self._writers:
             return
-        arrow = frame.to_arrow()
+        # Readers may give names as categories of their own; Parquet keeps a dictionary of them anyway.
+        arrow = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String)).to_arrow()
         try:
             if table not in self._writers:
                 self._writers[table] = pq.ParquetWriter(self._temporary[table], arrow.schema, compression="zstd")
@@ -111,7 +115,7 @@ class Writer:
                 self._temporary[table].replace(self._paths[table])
             return
         for path in self._temporary.values():
-            path.unlink(missing_ok=True)
+            outputs.discard(path)
         if self._made_folder:
             with contextlib.suppress(OSError):
                 self._paths["kernels"].parent.rmdir()

@@ -87,9 +87,9 @@ def rows(analysis: Analysis) -> pl.DataFrame:
     names = {i: severity for severity, i in _RANK.items()}
     covered = (
         of_launch.join(table.select("kernel", "code", "rank"), on=["kernel", "code"], how="left", nulls_equal=True)
-        .group_by("row")
+        .group_by("row", maintain_order=True)
         .agg(pl.col("rank").min(), pl.col("duration_s").first())
-        .group_by("rank")
+        .group_by("rank", maintain_order=True)
         .agg(_new=pl.col("duration_s").sum())
     )
     share = pl.col("time_s") / total if total else pl.lit(None, dtype=pl.Float64)
@@ -114,12 +114,12 @@ def headline(analysis: Analysis, most: int = HEADLINE) -> Headline | None:
     if not total or analysis.kernels["kernel_name"].n_unique() < 2:
         return None
     table = rows(analysis).filter(pl.col("time_s") > 0)
-    left = _found(analysis).select("kernel", "code", "row", "duration_s").unique()
+    left = _found(analysis).select("kernel", "code", "row", "duration_s").unique(maintain_order=True)
     chosen: list[dict[str, object]] = []
     covered = 0.0
     while len(chosen) < most and not left.is_empty():
         adds = (
-            left.group_by("kernel", "code")
+            left.group_by("kernel", "code", maintain_order=True)
             .agg(_adds=pl.col("duration_s").sum())
             .join(table, on=["kernel", "code"], how="inner", nulls_equal=True)
             .sort("_adds", "rank", descending=[True, False])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.conftest import SAMPLES
@@ -201,3 +202,29 @@ def test_an_unknown_number_format_is_refused(tmp_path, capsys):
     path.write_text(LONG_CSV, encoding="utf-8")
     assert run(["analyze", str(path), "--number-format", "roman"]) == 2
     assert "'1.234,5'" in capsys.readouterr().err
+
+
+def test_a_report_is_never_overwritten_by_its_analysis(tmp_path, capsys):
+    path = tmp_path / "r.ncu-rep"
+    content = ReportBuilder().kernel("k", {"gpu__time_duration.sum": 50000.0}).to_bytes()
+    path.write_bytes(content)
+    for option in ("-o", "--html"):
+        assert run(["analyze", str(path), option, str(path)]) == 2
+        assert "it is an input" in capsys.readouterr().err
+    assert path.read_bytes() == content
+    assert run(["analyze", str(path), "-o", str(tmp_path / "x"), "--html", str(tmp_path / "x")]) == 2
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full to stand for a full disk")
+def test_a_full_disk_is_an_error_and_no_finding():
+    done = subprocess.run(  # noqa: S602  the redirection is what is tested
+        f"'{sys.executable}' -m ncuroof analyze '{SQUARE}' --quiet > /dev/full",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "cannot write the output" in done.stderr

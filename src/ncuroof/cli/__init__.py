@@ -72,24 +72,35 @@ def run(arguments: Sequence[str]) -> int:
     """
     try:
         status = app()(args=list(arguments), prog_name="ncuroof", standalone_mode=False)
+        sys.stdout.flush()
     except NcuroofError as error:
-        typer.echo(f"error: {printable(str(error))}", err=True)
+        typer.echo(f"error: {one_line(str(error))}", err=True)
         return error.exit_code
     except typer.Exit as stop:
         return stop.exit_code
     except typer.Abort:
         typer.echo("interrupted", err=True)
         return 130
-    except BrokenPipeError:
-        # The reader of our output (head, less) has what it wanted.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_OK
+    except OSError as error:
+        return _output_failed(error)
     except Exception as error:
         if _is_usage_error(error):
             error.show()  # type: ignore[attr-defined]  # click's UsageError
             return EXIT_ERROR
         raise
     return status if isinstance(status, int) else EXIT_OK
+
+
+def _output_failed(error: OSError) -> int:
+    """The status when standard output is full or gone: what touches the user's files has messages of its own.
+
+    A reader that has what it wanted (``| head``) is no failure.
+    """
+    if not isinstance(error, BrokenPipeError):
+        typer.echo(f"error: cannot write the output ({error.strerror or error})", err=True)
+    # Keep Python from failing once more when it flushes at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return EXIT_OK if isinstance(error, BrokenPipeError) else EXIT_ERROR
 
 
 def _is_usage_error(error: Exception) -> bool:
@@ -99,4 +110,14 @@ def _is_usage_error(error: Exception) -> bool:
 
 def printable(text: str) -> str:
     """``text`` with control characters made visible: names from reports must not drive a terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+    return "".join(c if c.isprintable() or c == "\n" else _escape(c) for c in text)
+
+
+def one_line(text: str) -> str:
+    """``text`` with all control characters made visible, line ends too: for messages about hostile names."""
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

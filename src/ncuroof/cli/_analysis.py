@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ncuroof import inputs
-from ncuroof.cli import printable
+from ncuroof.cli import one_line
 from ncuroof.errors import EXIT_ERROR, UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def analysed(files: Sequence[str], config: Config, options: LoadOptions, *, quie
     loaded = pipeline.load_all(files, options)
     if loaded.dataset is None:
         for error in loaded.errors[:-1]:
-            typer.echo(f"error: {printable(str(error))}", err=True)
+            typer.echo(f"error: {one_line(str(error))}", err=True)
         raise loaded.errors[-1]
     analysis = pipeline.analyze(loaded.dataset, config)
     if len(files) == 1 and files[0] != inputs.STDIN:
@@ -45,7 +45,7 @@ def analysed(files: Sequence[str], config: Config, options: LoadOptions, *, quie
     if not quiet:
         tell(analysis.dataset.notes)
     for error in loaded.errors:
-        typer.echo(f"error: {printable(str(error))}", err=True)
+        typer.echo(f"error: {one_line(str(error))}", err=True)
     return analysis, EXIT_ERROR if loaded.errors else 0
 
 
@@ -67,7 +67,7 @@ def tell(notes: Sequence[Note]) -> None:
     """Print what readers had to say, on stderr, where it disturbs no result."""
     for note in notes:
         where = f"{note.source}: " if note.source else ""
-        typer.echo(f"note: {printable(where + note.message)}", err=True)
+        typer.echo(f"note: {one_line(where + note.message)}", err=True)
 
 
 def rule_texts() -> dict[str, RuleText]:
@@ -98,22 +98,3 @@ def width() -> int:
     import shutil
 
     return max(60, min(shutil.get_terminal_size((80, 24)).columns, 160)) if sys.stdout.isatty() else 80
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a result file so that it is either whole or not there.
-
-    Raises:
-        UsageError: when it cannot be written.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        if isinstance(content, bytes):
-            temporary.write_bytes(content)
-        else:
-            temporary.write_text(content, encoding="utf-8", errors="backslashreplace", newline="\n")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        msg = f"cannot write {inputs.display_name(path)} ({error.strerror or error})"
-        raise UsageError(msg) from error

@@ -62,9 +62,10 @@ def command(
     Exit status: 0 done, 1 --fail-on reached, 2 an input could not be used.
     """
     from ncuroof import config as configuration
-    from ncuroof import gate, pipeline, reporters
+    from ncuroof import gate, outputs, pipeline, reporters
     from ncuroof.cli import _analysis
 
+    outputs.check([output, html], files)
     reporter = reporters.choose(output_format)
     chosen = configuration.load(config).with_options(
         select=_analysis.split(select),
@@ -91,11 +92,11 @@ def command(
     )
     text = reporter.render(analysis, render)
     if html is not None:
-        _analysis.write_atomically(html, reporters.choose("html").render(analysis, render))
+        outputs.write(html, reporters.choose("html").render(analysis, render))
     if output is None:
         typer.echo(text, nl=False)
     else:
-        _analysis.write_atomically(output, text)
+        outputs.write(output, text)
     decision = gate.decide(analysis, chosen.fail_on, comparison)
     if decision.reason and not quiet:
         typer.echo(f"ncuroof: {decision.reason}", err=True)

@@ -36,7 +36,7 @@ def command(
     """
     import os
 
-    from ncuroof.cli import _analysis
+    from ncuroof import outputs
     from ncuroof.collect import calibration
     from ncuroof.collect.terminal import Terminal
     from ncuroof.errors import UsageError
@@ -60,7 +60,7 @@ def command(
     for text in found.notes:
         talk.warn(text)
     comment = f"Roofs of {found.gpu}, measured with `ncuroof calibrate`."
-    _analysis.write_atomically(output, files.dump(found.roofs, comment))
+    outputs.write(output, files.dump(found.roofs, comment))
     files.load(output)  # what was written must be what analyze accepts
     _show(found)
     _configure(output, talk)

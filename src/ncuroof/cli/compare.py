@@ -49,12 +49,13 @@ def command(
     spread of repeated launches. Exit status: 0 done, 1 --fail-on reached, 2 unusable input, or nothing comparable
     though --fail-on was given.
     """
-    from ncuroof import baseline, gate, pipeline, reporters
+    from ncuroof import baseline, gate, outputs, pipeline, reporters
     from ncuroof import compare as comparing
     from ncuroof import config as configuration
     from ncuroof.cli import _analysis
     from ncuroof.compare import formats
 
+    outputs.check([output], [base, head])
     chosen_format = formats.choose(output_format)
     wants_color = _analysis.wants_color(color)
     chosen = configuration.load(config).with_options(
@@ -79,7 +80,7 @@ def command(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        _analysis.write_atomically(output, text)
+        outputs.write(output, text)
     decision = gate.decide_comparison(comparison, failing)
     if decision.reason and not quiet:
         typer.echo(f"ncuroof: {decision.reason}", err=True)

@@ -42,9 +42,11 @@ def command(
         msg = f"--output {output.name}: the suffix must be .html, .svg or .png"
         raise UsageError(msg)
     from ncuroof import config as configuration
-    from ncuroof import pipeline, reporters
+    from ncuroof import outputs, pipeline, reporters
     from ncuroof.cli import _analysis
     from ncuroof.reporters import _drawings
+
+    outputs.check([output], files)
 
     chosen = configuration.load(config).with_options(roofs_file=roofs, roof=roof)
     options = pipeline.LoadOptions(reader=reader, annotations=annotations)
@@ -60,7 +62,7 @@ def command(
         drawing, others = _drawings.first(analysis)
         content = _drawings.svg(drawing) if suffix == ".svg" else _drawings.png(drawing)
         told = f"; {len(others)} more with --gpu: {', '.join(others)}" if others else ""
-    _analysis.write_atomically(output, content)
+    outputs.write(output, content)
     if not quiet:
         typer.echo(f"wrote {output.name}{told}", err=True)
     return status

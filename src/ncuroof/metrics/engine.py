@@ -224,7 +224,7 @@ def kernels_from(chunks: Sequence[Chunk]) -> pl.DataFrame:
     """The kernels table of any number of chunks, of one report or many; see :func:`build_kernels`."""
     if not chunks:
         return tables.empty(kernel_columns())
-    mixed = len({chunk.metrics.schema["metric"] for chunk in chunks}) > 1
+    mixed = len({(chunk.metrics.schema["metric"], chunk.metrics.schema["unit"]) for chunk in chunks}) > 1
     text = pl.col("metric", "unit").cast(pl.String)
     instances = [chunk.instances for chunk in chunks if chunk.instances is not None]
     return build_kernels(
