@@ -162,3 +162,10 @@ def test_only_one_gpu():
     assert part.kernels["time_share"].to_list() == [1.0]
     with pytest.raises(UsageError, match=r"B200.*NVIDIA A100, NVIDIA H100, unknown"):
         only_gpu(analysis(kernels), "B200")
+
+
+def test_absurd_counters_draw_a_finite_frame():
+    rows = [kernel(flop=1e300, traffic_bytes=1e-300), kernel(flop=1e-300, traffic_bytes=1e300), kernel(flop=1e308)]
+    spec, _ = first(analysis(rows))
+    text = json.dumps(spec, allow_nan=False)  # raises for infinities
+    assert "domain" in text

@@ -308,6 +308,10 @@ def _label_layers(drawn: Drawn) -> list[alt.Chart]:
     return layers
 
 
+LEAST, MOST = 1e-30, 1e30
+"""Ends of any axis: far beyond what a GPU can do, and far within what floating point can hold."""
+
+
 def _domain(points: Sequence[Record], lines: Sequence[Roof]) -> tuple[float, float, float, float]:
     """A frame that holds all points, all ridge points and a piece of every flat part."""
     slope = max((line.value for line in lines if line.path == DRAM), default=None)
@@ -322,7 +326,8 @@ def _domain(points: Sequence[Record], lines: Sequence[Roof]) -> tuple[float, flo
     y0, y1 = min(ys, default=1e9) / 3, max(ys, default=1e13) * 3
     if y1 / y0 < 1e3:
         y0 = y1 / 1e3
-    return x0, x1, y0, y1
+    # Absurd counters must not stretch the frame beyond what a logarithmic axis can be computed for.
+    return max(x0, LEAST), min(x1, MOST), max(y0, LEAST), min(y1, MOST)
 
 
 def _decades(low: float, high: float) -> list[float]:
