@@ -119,6 +119,7 @@ class Reading:
                 start += 0 if known else frame.height
         kernels = pl.concat(frames)
         if self._options.gpu is not None:
+            self._notes += [Note("stated-gpu", text) for text in gpus.remarks(kernels, self._options.gpu)]
             kernels = gpus.state(kernels, self._options.gpu)
         return Dataset(kernels, pl.concat(self._rules), tuple(self.sources), tuple(self._notes))
 

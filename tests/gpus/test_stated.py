@@ -32,3 +32,28 @@ def test_a_known_compute_capability_is_kept():
 def test_what_names_no_gpu_is_refused(text):
     with pytest.raises(UsageError, match="--gpu"):
         gpus.state(pl.DataFrame(schema=SCHEMA), text)
+
+
+NAMED = pl.DataFrame(
+    [("NVIDIA H100 80GB HBM3", 9, 0, 132.0, None)] * 2 + [("Tesla T4", 7, 5, 40.0, None), (None, 9, 0, None, None)],
+    schema=SCHEMA,
+    orient="row",
+)
+
+
+def test_it_is_told_where_the_report_names_another_gpu():
+    assert gpus.remarks(NAMED, "H100-PCIe") == [
+        "--gpu H100-PCIe was not used for 2 launches: the report names NVIDIA H100 80GB HBM3",
+        "--gpu H100-PCIe was not used for 1 launch: the report names Tesla T4",
+    ]
+
+
+def test_nothing_is_told_where_the_report_names_the_same():
+    assert gpus.remarks(NAMED.head(2), "H100-SXM") == []
+    assert gpus.remarks(NAMED.head(2), "H100") == []
+    assert gpus.remarks(NAMED.tail(1), "H100-PCIe") == []
+
+
+def test_a_family_is_told_as_what_it_was_taken_for():
+    (told,) = gpus.remarks(NAMED.tail(1), "H100")
+    assert told.startswith("--gpu H100 is taken as H100 SXM5 80 GB; others of that name: h100-pcie-80gb")

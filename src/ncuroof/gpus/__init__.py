@@ -9,7 +9,7 @@ from __future__ import annotations
 from ncuroof.gpus.architectures import Architecture, architecture, architectures, shared
 from ncuroof.gpus.matching import Match, find, match
 from ncuroof.gpus.measured import MeasuredGpu, MeasuredPeak, measured
-from ncuroof.gpus.stated import state
+from ncuroof.gpus.stated import remarks, state
 from ncuroof.gpus.table import Gpu, variants
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "find",
     "match",
     "measured",
+    "remarks",
     "shared",
     "state",
     "variants",
