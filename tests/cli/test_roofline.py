@@ -54,11 +54,33 @@ def test_an_older_file_survives_a_failure(tmp_path):
 def test_two_gpus(tmp_path, capsys):
     out = tmp_path / "out.svg"
     assert run(["roofline", SQUARE, LAYERS, "-o", str(out)]) == 0
-    assert "1 more with --gpu: NVIDIA H" in capsys.readouterr().err
-    assert run(["roofline", SQUARE, LAYERS, "-o", str(out), "--gpu", "h200"]) == 0
+    assert "1 more with --only-gpu: NVIDIA H" in capsys.readouterr().err
+    assert run(["roofline", SQUARE, LAYERS, "-o", str(out), "--only-gpu", "h200"]) == 0
     assert "H200" in out.read_text(encoding="utf-8")
-    assert "more with --gpu" not in capsys.readouterr().err
-    assert run(["roofline", SQUARE, "-o", str(out), "--gpu", "B300"]) == 2
+    assert "more with --only-gpu" not in capsys.readouterr().err
+    assert run(["roofline", SQUARE, "-o", str(out), "--only-gpu", "B300"]) == 2
+
+
+CSV = (
+    '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device",'
+    '"CC","Section Name","Metric Name","Metric Unit","Metric Value"\n'
+    '"0","1","p","h","k","1","7","(1, 1, 1)","(1, 1, 1)","0","9.0","x","gpu__time_duration.sum","us","1.215"\n'
+)
+
+
+def test_gpu_and_number_format_mean_what_they_mean_for_analyze(tmp_path, capsys):
+    report, out = tmp_path / "x.csv", tmp_path / "out.html"
+    report.write_text(CSV, encoding="utf-8")
+    arguments = ["roofline", str(report), "-o", str(out), "--gpu", "H100-PCIe", "--number-format"]
+    assert run([*arguments, "1.234,5"]) == 0
+    page = out.read_text(encoding="utf-8")
+    assert "NVIDIA H100 PCIe" in page
+    assert "1.22 ms GPU time" in page  # 1,215 µs
+    assert run([*arguments, "1,234.5"]) == 0
+    assert "1.22 µs GPU time" in out.read_text(encoding="utf-8")
+    assert "not used" not in capsys.readouterr().err
+    assert run(["roofline", SQUARE, "-o", str(out), "--gpu", "H100-PCIe"]) == 0
+    assert "--gpu H100-PCIe was not used for 6 launches" in capsys.readouterr().err
 
 
 def test_quiet_says_nothing(tmp_path, capsys):

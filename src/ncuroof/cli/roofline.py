@@ -18,13 +18,19 @@ def command(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File to write; its suffix decides: .html, .svg or .png.")
     ] = Path("roofline.html"),
-    gpu: Annotated[
+    only_gpu: Annotated[
         str | None, typer.Option(help="Only kernels of the GPU whose name contains this (.svg and .png show one GPU).")
     ] = None,
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
     roof: Annotated[str | None, typer.Option(help="Only roofs from: report, measured, device or datasheet.")] = None,
     roofs: Annotated[Path | None, typer.Option(help="Your own roofs (TOML), preferred over all others.")] = None,
     annotations: Annotated[Path | None, typer.Option(help="JSON-lines file with workload annotations.")] = None,
+    gpu: Annotated[
+        str | None, typer.Option(help="The GPU, for exports that do not name it (H100-PCIe, rtx 4080 ...).")
+    ] = None,
+    number_format: Annotated[
+        str | None, typer.Option(help="How numbers are written in text inputs, such as '1,234.5' or '1.234,5'.")
+    ] = None,
     reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
     config: Annotated[Path | None, typer.Option(help="Configuration file, instead of the nearest one.")] = None,
     limit: Annotated[int | None, typer.Option(min=0, help="Most kernels and findings to list; 0 lists all.")] = None,
@@ -49,10 +55,10 @@ def command(
     outputs.check([output], files)
 
     chosen = configuration.load(config).with_options(roofs_file=roofs, roof=roof)
-    options = pipeline.LoadOptions(reader=reader, annotations=annotations)
+    options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu, number_format=number_format)
     analysis, status = _analysis.analysed(files, chosen, options, quiet=quiet)
-    if gpu is not None:
-        analysis = _drawings.only_gpu(analysis, gpu)
+    if only_gpu is not None:
+        analysis = _drawings.only_gpu(analysis, only_gpu)
     content: str | bytes
     if suffix in {".html", ".htm"}:
         render = reporters.RenderOptions(limit=limit, title=title, rules=_analysis.rule_texts())
@@ -61,7 +67,7 @@ def command(
     else:
         drawing, others = _drawings.first(analysis)
         content = _drawings.svg(drawing) if suffix == ".svg" else _drawings.png(drawing)
-        told = f"; {len(others)} more with --gpu: {', '.join(others)}" if others else ""
+        told = f"; {len(others)} more with --only-gpu: {', '.join(others)}" if others else ""
     outputs.write(output, content)
     if not quiet:
         typer.echo(f"wrote {output.name}{told}", err=True)

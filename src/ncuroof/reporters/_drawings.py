@@ -139,7 +139,7 @@ def only_gpu(analysis: Analysis, name: str) -> Analysis:
     chosen = [n for n in names if name.lower() in (n or "").lower()]
     if not chosen:
         known = ", ".join(cut(n or "unknown", 60) for n in names)
-        msg = f"--gpu {name}: no kernel ran on such a GPU; there are {known}"
+        msg = f"--only-gpu {name}: no kernel ran on such a GPU; there are {known}"
         raise UsageError(msg)
     kernels = frame.filter(pl.col("gpu_name").is_in(chosen))
     time = pl.coalesce("gpu_time_s", "duration_s")
