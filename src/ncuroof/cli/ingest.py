@@ -31,23 +31,35 @@ def command(
         str | None,
         typer.Option(metavar="KERNEL", help="Write nothing; show how each quantity of this kernel was obtained."),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace tables that came from other reports.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary.")] = False,
 ) -> int:
     """Normalize reports to Parquet: tables kernels, metrics and nsight_rules.
 
     KERNEL of --explain is a part of the kernel's name, or its index in the report.
+
+    Exit status: 0 done, 2 an input could not be used: then nothing is written. (analyze goes on with the other inputs,
+    and exits with 2 as well.) Tables that came from other reports are replaced with --force only.
     """
-    from ncuroof import explaining, pipeline
+    from ncuroof import explaining, pipeline, replacing
     from ncuroof.cli import printable
     from ncuroof.errors import EXIT_OK, UsageError
 
     options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu, number_format=number_format)
     if explain is not None:
+        if output is not None:
+            msg = "--explain writes nothing: leave out --output"
+            raise UsageError(msg)
+        if not explain.strip():
+            msg = "--explain needs a part of a kernel's name, or its index in the report"
+            raise UsageError(msg)
         typer.echo(printable(explaining.explain(files, explain, options)).rstrip("\n"))
         return EXIT_OK
     if output is None:
         msg = "say where to write: -o DIR, or -o FILE.parquet"
         raise UsageError(msg)
+    if not force:
+        replacing.check(files, output)
     dataset = pipeline.ingest(files, output, options)
     if not quiet:
         for note in dataset.notes:
