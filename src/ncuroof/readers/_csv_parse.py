@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+from codecs import BOM_UTF8
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -41,20 +44,23 @@ def parse(
     """
     types = types or {}
     picked = sorted(set(columns))
-    # A title row of our own: the number of columns must not depend on how many fields the first record has.
-    titles = header.delimiter.join(f"c{i}" for i in range(header.width)).encode() + b"\n"
-    return pl.read_csv(
-        titles + records,
+    schema = {f"c{i}": types.get(i, pl.String()) for i in range(header.width)}
+    read = partial(
+        pl.read_csv,
         separator=header.delimiter,
-        schema_overrides={f"c{i}": types.get(i, pl.String()) for i in range(header.width)},
-        infer_schema_length=0,
         # A projection costs more than it saves unless it leaves out most columns.
-        columns=[f"c{i}" for i in picked] if 2 * len(picked) < header.width else None,
+        columns=picked if 2 * len(picked) < header.width else None,
         null_values=list(nulls) or None,
         truncate_ragged_lines=True,
         encoding="utf8-lossy",
         row_index_name=row_index,
     )
+    if not records.startswith(BOM_UTF8):
+        with contextlib.suppress(pl.exceptions.SchemaError, pl.exceptions.NoDataError):
+            return read(records, has_header=False, schema=schema)
+    # The first record has another number of fields: a title row of our own says how many there are, for a copy.
+    titles = header.delimiter.join(schema).encode() + b"\n"
+    return read(titles + records, schema_overrides=schema, infer_schema_length=0)
 
 
 def parse_lines(

@@ -14,7 +14,7 @@ from ncuroof.readers._csv_parse import parse_lines
 from ncuroof.readers._display_names import is_metric_name, metric_name
 from ncuroof.readers._launch_rows import launches
 from ncuroof.readers._melt import Melter
-from ncuroof.readers._reading import GPU_NAME, Reading, metric_rows
+from ncuroof.readers._reading import GPU_NAME, Reading
 from ncuroof.readers._units import base_unit, counts_whole, unit_of
 from ncuroof.tables import METRICS, NSIGHT_RULES, empty
 
@@ -118,6 +118,7 @@ class WideTable:
             np.array([f for _, _, _, f in columns], np.float64),
             # All metrics as they lie; a few kernel by kernel, which a pivot likes better.
             "F" if want is None else "C",
+            self.reading.file.sha256,
         )
         if GPU_NAME in names:
             self._gpu = f"c{self._columns[names.index(GPU_NAME)]}"
@@ -180,9 +181,8 @@ class WideTable:
         metrics = empty(METRICS)
         gpu = None
         if self._melter is not None and self._columns:
-            cells, refused = self._melter.melt(frame, index, self._format)
+            metrics, refused = self._melter.melt(frame, index, self._format)
             self.reading.refused += refused
-            metrics = metric_rows(self.reading, cells)
         if self._gpu is not None and frame[self._gpu].dtype == pl.String:
             gpu = frame[self._gpu]
         return Chunk(launches(self.reading, self._identity(frame), index, gpu), metrics, empty(NSIGHT_RULES))

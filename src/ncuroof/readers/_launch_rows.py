@@ -44,9 +44,7 @@ def launches(
             data[ours] = map_unique(columns[theirs], whole_number, pl.UInt64)
     for side in ("grid", "block"):
         if side in columns:
-            sizes = map_unique(columns[side], dimensions, pl.List(pl.UInt32))
-            for place, axis in enumerate("xyz"):
-                data[f"{side}_{axis}"] = sizes.list.get(place, null_on_oob=True)
+            data.update(_numbers_of(columns[side], dimensions, [f"{side}_{axis}" for axis in "xyz"]))
     if "nvtx" in columns:
         data["nvtx"] = map_unique(columns["nvtx"], lambda t: parse_ranges(t).ranges, _RANGES)
         data["nvtx_path"] = map_unique(columns["nvtx"], lambda t: parse_ranges(t).path, pl.String)
@@ -93,9 +91,21 @@ def _device(columns: dict[str, pl.Series], gpu: pl.Series | None) -> dict[str, p
     if names:
         data["gpu_name"] = pl.select(pl.coalesce(*(_blank_to_null(n) for n in names))).to_series()
     if "cc" in columns:
-        cc = map_unique(columns["cc"], _capability, pl.List(pl.UInt32))
-        data["cc_major"], data["cc_minor"] = cc.list.get(0, null_on_oob=True), cc.list.get(1, null_on_oob=True)
+        data.update(_numbers_of(columns["cc"], _capability, ["cc_major", "cc_minor"]))
     return data
+
+
+def _numbers_of(
+    values: pl.Series, function: Callable[[str], list[int | None]], names: list[str]
+) -> dict[str, pl.Series]:
+    """Columns of the numbers that ``function`` finds in each text; those it does not give are null."""
+    found = {text: function(text) for text in values.unique().to_list() if text is not None}
+
+    def column(place: int) -> pl.Series:
+        each = {text: numbers[place] if place < len(numbers) else None for text, numbers in found.items()}
+        return map_unique(values, each.__getitem__, pl.UInt32)
+
+    return {name: column(place) for place, name in enumerate(names)}
 
 
 def map_unique(values: pl.Series, function: Callable[[str], Any], dtype: Any) -> pl.Series:  # noqa: ANN401

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ncuroof.readers import _numbers
+from ncuroof.tables import METRICS, empty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +27,7 @@ class Melter:
         units: base unit of each (Categorical).
         factors: what to multiply the values of each with.
         order: ``F`` gives column after column, as they lie in memory; ``C`` gives kernel after kernel.
+        sha256: of the file.
     """
 
     columns: list[str]
@@ -33,6 +35,8 @@ class Melter:
     units: pl.Series
     factors: NDArray[np.float64]
     order: Literal["C", "F"]
+    sha256: str
+    _constant: dict[tuple[str | None, pl.DataType], pl.Series] = field(default_factory=dict, repr=False)
     _kept: dict[tuple[tuple[int, ...], int], tuple[pl.Series, pl.Series]] = field(default_factory=dict, repr=False)
 
     def melt(self, frame: pl.DataFrame, index: pl.Series, form: _numbers.NumberFormat) -> tuple[pl.DataFrame, int]:
@@ -44,45 +48,49 @@ class Melter:
             form: how texts write numbers.
 
         Returns:
-            ``result_index``, ``metric``, ``value``, ``unit`` and, where there are any, ``value_int`` and ``text``;
-            and how many texts were refused as numbers.
+            Columns of :data:`ncuroof.tables.METRICS`; and how many texts were refused as numbers.
         """
-        types = dict(zip(frame.columns, frame.dtypes, strict=True))
-        numbers, integers, texts = (
-            [i for i, c in enumerate(self.columns) if types[c] == kind] for kind in (pl.Float64, pl.UInt64, pl.String)
-        )
+        frame = frame[self.columns]
+        numbers, integers, texts = self._kinds(frame)
         parts: list[pl.DataFrame] = []
         refused = 0
         if numbers:
-            parts.append(self._rows(self._values(frame, numbers), numbers, index, {}))
+            parts.append(self._rows(self._values(frame, numbers), numbers, index, None, None))
         if integers:
             exact = self._stack(frame, integers)
-            if (self.factors[integers] != 1.0).any():
-                unscaled, _ = self._spread(self.factors[integers] == 1.0, index.to_numpy())
-                exact = pl.select(pl.when(pl.Series(unscaled)).then(exact)).to_series()
-            parts.append(self._rows(self._values(frame, integers), integers, index, {"value_int": exact}))
+            parts.append(self._rows(exact.cast(pl.Float64).to_numpy(), integers, index, exact, None))
         if texts:
             stacked = self._stack(frame, texts)
             values, refused = _numbers.to_float(stacked, form)
             factors, _ = self._spread(self.factors[texts], index.to_numpy())
-            more = {
-                "text": _numbers.split_text(stacked, values),
-                "value_int": _numbers.to_integer(stacked, values, pl.Series(factors), form),
-            }
-            parts.append(self._rows(values.to_numpy() * factors, texts, index, more))
-        return pl.concat(parts, how="diagonal") if parts else pl.DataFrame(), refused
+            exact = _numbers.to_integer(stacked, values, pl.Series(factors), form)
+            text = _numbers.split_text(stacked, values)
+            parts.append(self._rows(values.to_numpy() * factors, texts, index, exact, text))
+        return pl.concat(parts) if parts else empty(METRICS), refused
+
+    def _kinds(self, frame: pl.DataFrame) -> tuple[list[int], list[int], list[int]]:
+        """Which columns hold numbers, integers that stay exact since nothing scales them, and texts."""
+        numbers, integers, texts = [], [], []
+        for place, kind in enumerate(frame.dtypes):
+            if kind == pl.String:
+                texts.append(place)
+            elif kind == pl.UInt64 and self.factors[place] == 1.0:
+                integers.append(place)
+            else:
+                numbers.append(place)
+        return numbers, integers, texts
 
     def _values(self, frame: pl.DataFrame, places: list[int]) -> NDArray[np.float64]:
-        values: NDArray[np.float64] = self._stack(frame, places).cast(pl.Float64).to_numpy()
-        if (self.factors[places] == 1.0).all():
-            return values
-        factors, _ = self._spread(self.factors[places], np.empty(frame.height, np.bool_))
-        scaled: NDArray[np.float64] = values * factors
-        return scaled
+        """Columns of numbers as one array in this table's order, scaled; NaN for null."""
+        cells = frame[:, places].to_numpy(order="c" if self.order == "C" else "fortran", writable=True)
+        cells = cells.astype(np.float64, copy=False)
+        if (self.factors[places] != 1.0).any():
+            cells *= self.factors[places]
+        return cells.ravel(order=self.order)
 
     def _stack(self, frame: pl.DataFrame, places: list[int]) -> pl.Series:
         """Columns of one type as one series."""
-        whole = pl.concat([frame[self.columns[i]].alias("cells") for i in places], rechunk=True)
+        whole = pl.concat(frame[:, places].get_columns(), rechunk=True).alias("cells")
         if self.order == "F":
             return whole
         return whole.gather(np.arange(len(whole)).reshape(len(places), frame.height).T.ravel())
@@ -105,19 +113,33 @@ class Melter:
         return known
 
     def _rows(
-        self, values: NDArray[np.float64], places: list[int], index: pl.Series, more: dict[str, pl.Series]
+        self,
+        values: NDArray[np.float64],
+        places: list[int],
+        index: pl.Series,
+        exact: pl.Series | None,
+        text: pl.Series | None,
     ) -> pl.DataFrame:
         names, units = self._titles(tuple(places), len(index))
         _, result = self._spread(np.empty(len(places), np.bool_), index.to_numpy())
         finite = np.isfinite(values)
         whole = bool(finite.all())
-        number = pl.Series(values if whole else np.where(finite, values, np.nan), nan_to_null=not whole)
+        rows = len(values)
         return pl.DataFrame(
             {
+                "source_sha256": self._same(self.sha256, rows),
                 "result_index": result,
                 "metric": names,
-                "value": number,
+                "value": pl.Series(values if whole else np.where(finite, values, np.nan), nan_to_null=not whole),
+                "value_int": self._same(None, rows, pl.UInt64()) if exact is None else exact,
+                "text": self._same(None, rows) if text is None else text,
                 "unit": units,
-                **more,
             }
         )
+
+    def _same(self, value: str | None, rows: int, kind: pl.DataType = pl.String()) -> pl.Series:  # noqa: B008
+        """A column of one value: a piece of the longest one that was needed so far."""
+        known = self._constant.get((value, kind))
+        if known is None or len(known) < rows:
+            known = self._constant[value, kind] = pl.Series([value], dtype=kind).new_from_index(0, rows)
+        return known.head(rows)
