@@ -75,6 +75,10 @@ def test_text_and_status():
     assert "protobuf backend" in done.stdout
 
 
+def test_no_line_is_wider_than_80_columns():
+    assert max(len(line) for line in run().stdout.splitlines()) <= 80
+
+
 def test_json():
     done = run("--format", "json")
     document = json.loads(done.stdout)

@@ -52,5 +52,6 @@ def command(
         typer.echo("\nWould work here:")
         for ability in abilities:
             why = f" ({ability.why})" if ability.why else ""
-            typer.echo(printable(f"  {'yes' if ability.works else 'no ':<4} {ability.what}{why}"))
+            line = f"  {'yes' if ability.works else 'no ':<4} {ability.what}{why}"
+            typer.echo(printable("\n".join(textwrap.wrap(line, columns, subsequent_indent=" " * 7))))
     return EXIT_ERROR if any(check.needed and check.state != "ok" for check in checks) else EXIT_OK
