@@ -80,6 +80,36 @@ def test_mistakes_are_named_with_the_file(tmp_path, text, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("select = ['Z9']", "the selector 'Z9' matches no rule"),
+        ("extend-select = ['Z9']", "the selector 'Z9' matches no rule"),
+        ("ignore = ['nonsense']", "the selector 'nonsense' matches no rule"),
+        ("severity = { Z999 = 'info' }", "there is no rule 'Z999'"),
+        ("thresholds = { Z999 = { x = 1 } }", "there is no rule 'Z999'"),
+        ("thresholds = { W001 = { nope = 1 } }", "rule W001 has no threshold 'nope'; it has executed_over_useful"),
+        ("fail-on = ['loud']", "fail-on 'loud' is neither"),
+    ],
+)
+def test_rules_and_thresholds_that_do_not_exist_are_named_with_the_file(tmp_path, text, words):
+    with pytest.raises(ConfigError) as caught:
+        config.load(write(tmp_path, text))
+    assert str(caught.value).startswith(f"ncuroof.toml: {words}")
+
+
+def test_a_file_that_is_not_there_or_unreadable_is_told_in_words(tmp_path):
+    with pytest.raises(ConfigError, match=r"^nofile: there is no such configuration file$"):
+        config.load(tmp_path / "nofile")
+    with pytest.raises(ConfigError, match=r"it cannot be read \(Is a directory\)"):
+        config.load(tmp_path)
+    (tmp_path / "x.toml").write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match=r"^x\.toml: it is no UTF-8 text$"):
+        config.load(tmp_path / "x.toml")
+    with pytest.raises(ConfigError, match=r"tool\.ncuroof must be a table"):
+        config.load(write(tmp_path, "[tool]\nncuroof = 3\n", "pyproject.toml"))
+
+
 def test_all_mistakes_at_once(tmp_path):
     with pytest.raises(ConfigError) as caught:
         config.load(write(tmp_path, "a = 1\nignore = 3\n"))

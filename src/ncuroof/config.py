@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ncuroof.errors import ConfigError
+from ncuroof.errors import ConfigError, UsageError
 from ncuroof.tables import SEVERITIES
 
 FILE_NAMES = ("ncuroof.toml", "pyproject.toml")
@@ -109,14 +109,48 @@ def load(path: Path | None = None) -> Config:
         return Config()
     try:
         document = tomllib.loads(chosen.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{chosen.name}: it cannot be read ({error})"
+    except FileNotFoundError:
+        msg = f"{chosen.name}: there is no such configuration file"
+        raise ConfigError(msg) from None
+    except OSError as error:
+        msg = f"{chosen.name}: it cannot be read ({error.strerror or error})"
+        raise ConfigError(msg) from error
+    except UnicodeDecodeError as error:
+        msg = f"{chosen.name}: it is no UTF-8 text"
         raise ConfigError(msg) from error
     except tomllib.TOMLDecodeError as error:
         msg = f"{chosen.name}: not valid TOML ({error})"
         raise ConfigError(msg) from error
     table = document.get("tool", {}).get("ncuroof", {}) if chosen.name == "pyproject.toml" else document
-    return _parse(table, chosen)
+    if not isinstance(table, dict):
+        msg = f"{chosen.name}: tool.ncuroof must be a table"
+        raise ConfigError(msg)
+    parsed = _parse(table, chosen)
+    _check_rules(parsed, chosen)
+    return parsed
+
+
+def _check_rules(parsed: Config, path: Path) -> None:
+    """Look for rules and thresholds that do not exist while it is known that the file names them.
+
+    Raises:
+        ConfigError: naming the file.
+    """
+    from ncuroof import gate, rules  # noqa: PLC0415  rules need polars; the defaults need neither
+
+    try:
+        rules.selected(parsed)
+        for name in parsed.severity:
+            rules.rule(name)
+        for name, values in parsed.thresholds.items():
+            known = rules.rule(name).LIMITS
+            if wrong := [key for key in values if key not in known]:
+                msg = f"rule {name} has no threshold {wrong[0]!r}; it has {', '.join(known) or 'none'}"
+                raise ConfigError(msg)
+        gate.check(parsed.fail_on, compares=True)
+    except (ConfigError, UsageError) as error:
+        msg = f"{path.name}: {str(error).removeprefix('--')}"
+        raise ConfigError(msg) from error
 
 
 _KEYS = (

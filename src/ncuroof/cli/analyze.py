@@ -67,6 +67,7 @@ def command(
 
     outputs.check([output, html], files)
     reporter = reporters.choose(output_format)
+    wants_color = _analysis.wants_color(color)
     chosen = configuration.load(config).with_options(
         select=_analysis.split(select),
         extend_select=_analysis.split(extend_select),
@@ -85,7 +86,7 @@ def command(
         analysis = comparison.without_known(baseline)
     render = reporters.RenderOptions(
         width=_analysis.width(),
-        color=output is None and _analysis.wants_color(color),
+        color=output is None and wants_color,
         verbose=verbose,
         limit=limit,
         rules=_analysis.rule_texts(),

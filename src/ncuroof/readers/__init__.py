@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from ncuroof.inputs import InputFile
     from ncuroof.model import RawReport
 
+READABLE = (
+    "ncuroof reads .ncu-rep, .ncu-repz and .nsight-cuprof-report files, ncu's CSV and text output, tables copied from "
+    "its GUI, kernel summaries of nsys stats, and its own Parquet tables."
+)
+"""What to give instead, in every message about content that no reader knows."""
 LFS_POINTER = b"version https://git-lfs"
 
 
@@ -93,6 +98,5 @@ def choose(file: InputFile, only: str | None = None) -> tuple[Reader, str]:
     raise UnrecognisedError(
         file.name,
         f"content that no reader knows (it begins with {head[:16]!r})",
-        "ncuroof reads .ncu-rep, .ncu-repz and .nsight-cuprof-report files, ncu's CSV and text output, and its own "
-        "Parquet tables.",
+        READABLE,
     )

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ncuroof.errors import UnrecognisedError
+from ncuroof.readers import READABLE
 from ncuroof.readers._csv_file import read_tables
 from ncuroof.readers._csv_header import find_headers
 from ncuroof.readers._errors_in_logs import CAUSES, explain
@@ -90,8 +91,7 @@ def _chunks(reading: Reading) -> Iterator[Chunk]:
             raise UnrecognisedError(
                 reading.file.name,
                 f"content that no reader knows (text without any output of ncu; it begins with {beginning!r})",
-                "ncuroof reads .ncu-rep, .ncu-repz and .nsight-cuprof-report files, ncu's CSV and text output, kernel "
-                "summaries of nsys stats, and its own Parquet tables.",
+                READABLE,
             )
         raise explain(reading.file.name, facts, reading.taken_for)
     if kernels.anonymous:
