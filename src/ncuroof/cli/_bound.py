@@ -18,7 +18,7 @@ from ncuroof.roofs.record import Roof
 from ncuroof.tables import PATHS
 from ncuroof.workloads import formulas
 from ncuroof.workloads.annotation import number_or_text
-from ncuroof.workloads.cost import Cost, Flow
+from ncuroof.workloads.cost import Cost, Flow, ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,10 @@ def asked(op: str | None, arguments: Sequence[str], intensity: float | None, pat
     if path is not None and path not in PATHS:
         msg = f"{path!r} is no compute path; choose from {', '.join(PATHS)}"
         raise UsageError(msg)
-    if (op is None) == (intensity is None):
+    if op is not None and intensity is not None:
+        msg = f"--intensity takes the place of an operation: leave out {op} or --intensity"
+        raise UsageError(msg)
+    if op is None and intensity is None:
         msg = "name an operation (ncuroof bound --list) or give --intensity"
         raise UsageError(msg)
     values = options(arguments)
@@ -93,9 +96,21 @@ def asked(op: str | None, arguments: Sequence[str], intensity: float | None, pat
             f"intensity {intensity:g} FLOP/byte", None, {}, Cost(intensity, (Flow("all", 1.0),), (path,)), (path,)
         )
     name = (op or "").strip().lower().replace("-", "_")
-    cost = formulas.cost(name, values)
+    try:
+        cost = formulas.cost(name, values)
+    except ShapeError as error:
+        if error.missing is None:
+            raise
+        msg = f"{name} needs --{error.missing}{_meaning(name, error.missing)}"
+        raise UsageError(msg) from error
     sizes = " ".join(f"{key}={_written(value)}" for key, value in values.items())
     return Asked(f"{name} {sizes}".strip(), name, values, cost, (path,) if path and cost.paths else cost.paths)
+
+
+def _meaning(op: str, key: str) -> str:
+    """What a size of an operation is, in brackets; empty where that is not told."""
+    text = "element type, such as bf16" if key == "dtype" else formulas.operations()[op].KEYS.get(key)
+    return f" ({text})" if text else ""
 
 
 def _written(value: Value) -> str:

@@ -61,7 +61,7 @@ def command(
         raise UsageError(msg)
     for machine in machines:
         if machine.remark:
-            typer.echo(machine.remark, err=True)
+            typer.echo(f"note: {machine.remark}", err=True)
     if format_ is Format.JSON:
         typer.echo(json.dumps(_bound.document(asked, machines), indent=2))
     else:

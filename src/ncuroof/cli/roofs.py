@@ -61,7 +61,7 @@ def command(
         raise UsageError(msg)
     for name, match in matches:
         if said := text.others(name, match):
-            typer.echo(said, err=True)
+            typer.echo(f"note: {said}", err=True)
     chosen = [match.gpu for _, match in matches if match.gpu is not None] or sorted(
         variants(), key=lambda gpu: gpu.cc or (0, 0), reverse=True
     )

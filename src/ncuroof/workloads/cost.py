@@ -63,7 +63,15 @@ class Cost:
 
 
 class ShapeError(UsageError):
-    """A size is missing, unknown, or no number of the right kind."""
+    """A size is missing, unknown, or no number of the right kind.
+
+    Attributes:
+        missing: the size that is missing; None where something else is wrong.
+    """
+
+    def __init__(self, message: str, missing: str | None = None) -> None:
+        super().__init__(message)
+        self.missing = missing
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,7 @@ class Shape:
         if value is None:
             if default is None:
                 msg = f"{self.op} needs {key}"
-                raise ShapeError(msg)
+                raise ShapeError(msg, key)
             return default
         if isinstance(value, bool) or not isinstance(value, int | float):
             msg = f"{key} of {self.op} is {str(value)[:40]!r}, expected a number"
@@ -135,8 +143,8 @@ class Shape:
         """
         value = self.values.get(key) or self.values.get("dtype") or default
         if value is None:
-            msg = f"{self.op} needs {key}"
-            raise ShapeError(msg)
+            msg = f"{self.op} needs dtype"
+            raise ShapeError(msg, "dtype")
         found = dtype(str(value))
         if found is None:
             msg = f"{key} of {self.op} is {str(value)[:40]!r}, which is no element type ncuroof knows"
