@@ -6,6 +6,7 @@ import hashlib
 import mmap
 import stat
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ PIECE_BYTES = 1 << 12
 """Compressed bytes taken at a time: few, because a hostile stream can grow some ten thousand times."""
 EXPANSION_LIMIT = 200
 SMALLEST_LIMIT = 1 << 26
+HASHED_AT_ONCE = 1 << 20
+"""Bytes that are hashed sooner than a thread would start."""
 """A compressed report may grow to 200 times its size, and to 64 MiB in any case; reports shrink about 5 to 20 times."""
 
 
@@ -29,15 +32,20 @@ class InputFile:
         name: how to call it in outputs (see :func:`display_name`).
         path: where it lies; None for standard input.
         data: the content, decompressed. A memory map for plain files: slicing it copies, a memoryview of it does not.
-        sha256: of the bytes on disk (before decompression), lower-case hex.
+        digest: SHA-256 of the bytes on disk (before decompression), lower-case hex; for large files still on its way.
         size: of the bytes on disk.
     """
 
     name: str
     path: Path | None
     data: bytes | mmap.mmap
-    sha256: str
+    digest: str | Future[str]
     size: int
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the bytes on disk (before decompression), lower-case hex; waits for it where it must."""
+        return self.digest if isinstance(self.digest, str) else self.digest.result()
 
     @property
     def head(self) -> bytes:
@@ -109,9 +117,21 @@ def open_input(path: str | Path) -> InputFile:
 
 
 def _build(name: str, path: Path | None, raw: bytes | mmap.mmap) -> InputFile:
-    digest = hashlib.sha256(raw).hexdigest()
+    digest = _digest(raw) if len(raw) < HASHED_AT_ONCE else _hash_beside(raw)
     data = _decompress(name, raw) if raw[:4] == ZSTD_MAGIC else raw
     return InputFile(name, path, data, digest, len(raw))
+
+
+def _digest(raw: bytes | mmap.mmap) -> str:
+    return hashlib.sha256(raw).hexdigest()
+
+
+def _hash_beside(raw: bytes | mmap.mmap) -> Future[str]:
+    """The digest, computed in a thread while readers begin: hashlib lets others run."""
+    pool = ThreadPoolExecutor(1)
+    digest = pool.submit(_digest, raw)
+    pool.shutdown(wait=False)
+    return digest
 
 
 def _decompress(name: str, raw: bytes | mmap.mmap) -> bytes:

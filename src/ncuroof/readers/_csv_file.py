@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ncuroof.errors import DamagedError
@@ -18,8 +20,22 @@ from ncuroof.readers._text_source import blocks, line_starts, open_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ncuroof.model import Chunk
+    from ncuroof.model import Chunk, RawReport
     from ncuroof.readers._reading import Reading
+
+_BLOCKS_AHEAD = 3
+"""Enough to have work while the digest of the file, which every table holds, is on its way."""
+
+
+def begin(reading: Reading) -> RawReport:
+    """The report of a file with CSV tables. The first are read here and now, while the file is still being hashed.
+
+    Raises:
+        NothingMeasuredError: when it holds no kernel, with the reason that ncu gives.
+        DamagedError: when it is cut before the first kernel.
+    """
+    chunks = read_tables(reading)
+    return reading.report(chain((next(chunks),), chunks))
 
 
 def read_tables(reading: Reading) -> Iterator[Chunk]:
@@ -72,11 +88,11 @@ class _Damage:
 
 
 class _Ahead:
-    """Parses a block in a thread while the one before it is turned into tables: Polars and NumPy let threads run."""
+    """Parses blocks in a thread while those before them are turned into tables: Polars and NumPy let threads run."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1)
-        self._waiting: tuple[LongTable | WideTable, Future[Any]] | None = None
+        self._waiting: deque[tuple[LongTable | WideTable, Future[Any]]] = deque()
 
     def __enter__(self) -> _Ahead:
         return self
@@ -85,21 +101,21 @@ class _Ahead:
         self._pool.shutdown(cancel_futures=True)
 
     def next(self, table: LongTable | WideTable, records: bytes, *, last: bool) -> Iterator[Chunk]:
-        """Begin with some records, and give the kernels of those before them."""
-        before, self._waiting = self._waiting, (table, self._pool.submit(table.prepare, records, last=last))
-        yield from self._finished(before)
+        """Begin with some records, and give the kernels of older ones where enough are on their way."""
+        self._waiting.append((table, self._pool.submit(table.prepare, records, last=last)))
+        if len(self._waiting) > _BLOCKS_AHEAD:
+            yield from self._finished()
 
     def rest(self) -> Iterator[Chunk]:
-        """The kernels of the records that were begun last."""
-        before, self._waiting = self._waiting, None
-        yield from self._finished(before)
+        """The kernels of all records that were begun."""
+        while self._waiting:
+            yield from self._finished()
 
-    @staticmethod
-    def _finished(one: tuple[LongTable | WideTable, Future[Any]] | None) -> Iterator[Chunk]:
-        if one is not None:
-            prepared = one[1].result()
-            if prepared is not None:
-                yield one[0].finish(prepared)
+    def _finished(self) -> Iterator[Chunk]:
+        table, parsed = self._waiting.popleft()
+        prepared = parsed.result()
+        if prepared is not None:
+            yield table.finish(prepared)
 
 
 def _close(reading: Reading, damage: _Damage, *, found: bool) -> None:

@@ -44,7 +44,8 @@ def parse(
     """
     types = types or {}
     picked = sorted(set(columns))
-    schema = {f"c{i}": types.get(i, pl.String()) for i in range(header.width)}
+    text = pl.String()
+    schema = {f"c{i}": types.get(i, text) for i in range(header.width)}
     read = partial(
         pl.read_csv,
         separator=header.delimiter,

@@ -118,7 +118,7 @@ class WideTable:
             np.array([f for _, _, _, f in columns], np.float64),
             # All metrics as they lie; a few kernel by kernel, which a pivot likes better.
             "F" if want is None else "C",
-            self.reading.file.sha256,
+            self.reading.file,
         )
         if GPU_NAME in names:
             self._gpu = f"c{self._columns[names.index(GPU_NAME)]}"

@@ -14,6 +14,8 @@ from ncuroof.tables import METRICS, empty
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ncuroof.inputs import InputFile
+
 _KEPT = 8
 
 
@@ -27,7 +29,7 @@ class Melter:
         units: base unit of each (Categorical).
         factors: what to multiply the values of each with.
         order: ``F`` gives column after column, as they lie in memory; ``C`` gives kernel after kernel.
-        sha256: of the file.
+        file: the file, for its digest.
     """
 
     columns: list[str]
@@ -35,7 +37,7 @@ class Melter:
     units: pl.Series
     factors: NDArray[np.float64]
     order: Literal["C", "F"]
-    sha256: str
+    file: InputFile
     _constant: dict[tuple[str | None, pl.DataType], pl.Series] = field(default_factory=dict, repr=False)
     _kept: dict[tuple[tuple[int, ...], int], tuple[pl.Series, pl.Series]] = field(default_factory=dict, repr=False)
 
@@ -72,9 +74,9 @@ class Melter:
         """Which columns hold numbers, integers that stay exact since nothing scales them, and texts."""
         numbers, integers, texts = [], [], []
         for place, kind in enumerate(frame.dtypes):
-            if kind == pl.String:
+            if isinstance(kind, pl.String):
                 texts.append(place)
-            elif kind == pl.UInt64 and self.factors[place] == 1.0:
+            elif isinstance(kind, pl.UInt64) and self.factors[place] == 1.0:
                 integers.append(place)
             else:
                 numbers.append(place)
@@ -127,7 +129,7 @@ class Melter:
         rows = len(values)
         return pl.DataFrame(
             {
-                "source_sha256": self._same(self.sha256, rows),
+                "source_sha256": self._same(self.file.sha256, rows),
                 "result_index": result,
                 "metric": names,
                 "value": pl.Series(values if whole else np.where(finite, values, np.nan), nan_to_null=not whole),

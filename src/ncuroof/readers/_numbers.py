@@ -307,6 +307,12 @@ def to_float(texts: pl.Series, form: NumberFormat) -> tuple[pl.Series, int]:
 
 def to_integer(texts: pl.Series, values: pl.Series, factors: pl.Series, form: NumberFormat) -> pl.Series:
     """The values that are printed as whole numbers in their base unit, as integers; null for others."""
+    known = values.is_not_null().arg_true()
+    if len(known) < len(texts) // 2:
+        # Mostly words: only the rest is worth the work.
+        empty = pl.Series([None], dtype=pl.UInt64).new_from_index(0, len(texts))
+        some = to_integer(texts.gather(known), values.gather(known), factors.gather(known), form)
+        return empty.scatter(known, some) if len(known) else empty
     point = texts.str.contains(form.decimal, literal=True) | texts.str.contains_any(["e", "E", "(", "{"])
     whole = ((factors == 1.0) & ~point & (values >= 0) & (values < 2.0**63)).fill_null(False)
     exact = pl.select(pl.when(whole).then(values)).to_series().cast(pl.UInt64)

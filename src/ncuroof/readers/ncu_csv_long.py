@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ncuroof.readers._csv_file import read_tables
+from ncuroof.readers._csv_file import begin
 from ncuroof.readers._csv_recognise import recognise
 from ncuroof.readers._reading import Reading
 
@@ -26,7 +26,6 @@ def read(file: InputFile, recognised: str, want: frozenset[str] | None) -> RawRe
     """All tables of the file; see :mod:`ncuroof.readers._csv_file`.
 
     Raises:
-        InputError: while the chunks are consumed: nothing measured, or cut before the first kernel.
+        InputError: nothing measured, or cut before the first kernel.
     """
-    reading = Reading(file, want, NAME, recognised)
-    return reading.report(read_tables(reading))
+    return begin(Reading(file, want, NAME, recognised))
