@@ -114,6 +114,27 @@ def test_only_one_source(capsys):
 
 
 @pytest.mark.parametrize(
+    ("m", "fits"),
+    [
+        # Q = 2 (2·3584 M + 3584²) B against 50 MiB = 52,428,800 B of L2.
+        (8, True),  # 25,804,800
+        (1865, True),  # 52,426,752
+        (1866, False),  # 52,441,088
+    ],
+)
+def test_bytes_that_fit_in_l2_are_said_to(capsys, m, fits):
+    arguments = ("bound gemm --n 3584 --k 3584 --dtype bf16 --gpu H100-SXM", f"--m {m}")
+    assert ("Q fits in the L2 of 50 MiB" in out(capsys, *arguments)) == fits
+    assert parsed(capsys, *arguments)["machines"][0]["fits_l2"] is fits
+
+
+def test_nothing_is_said_of_l2_where_it_is_not_known_or_nothing_is_timed(capsys):
+    own = out(capsys, "bound copy --n 8 --dtype fp32 --peak 60TFLOP/s --bandwidth 3TB/s")
+    assert "L2" not in own
+    assert "L2" not in out(capsys, "bound --intensity 5 --path fp16 --gpu H100-SXM")
+
+
+@pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["roofs", "H1000"], "no GPU of the table"),

@@ -59,11 +59,18 @@ class Machine:
         name: GPU or "the machine given".
         bound: the placement.
         remark: which variant an unclear name was taken for; empty if clear.
+        l2_bytes: size of its L2; None where unknown.
     """
 
     name: str
     bound: Bound
     remark: str
+    l2_bytes: float | None = None
+
+    @property
+    def fits_l2(self) -> bool:
+        """Whether all compulsory bytes fit in L2, so that a launch may find them there and not read DRAM at all."""
+        return self.l2_bytes is not None and 0 < self.bound.bytes <= self.l2_bytes
 
 
 def asked(op: str | None, arguments: Sequence[str], intensity: float | None, path: str | None) -> Asked:
@@ -200,7 +207,8 @@ def _gpu(name: str, wanted: Asked, user: Sequence[Roof], source: str | None) -> 
     if slope is None:
         msg = f"no {source or ''} bandwidth is known for {match.gpu.name}; give one with --roofs".replace("  ", " ")
         raise UsageError(msg)
-    return Machine(match.gpu.name, Bound(wanted.cost.flop, wanted.cost.bytes, flat, slope), others(name, match))
+    bound = Bound(wanted.cost.flop, wanted.cost.bytes, flat, slope)
+    return Machine(match.gpu.name, bound, others(name, match), match.gpu.l2_bytes)
 
 
 def _quantity(option: str, text: str, allowed: Mapping[str, float]) -> float:
@@ -250,4 +258,5 @@ def _place(machine: Machine, *, timed: bool) -> dict[str, Any]:
         "percent_of_peak": bound.percent_of_peak,
         "verdict": bound.verdict,
         "near_ridge": bound.near_ridge,
+        "fits_l2": machine.fits_l2 if timed and machine.l2_bytes is not None else None,
     }
