@@ -10,6 +10,7 @@ from tests.builders import analysis, kernel
 from tests.reporters.hostile import NAMES
 
 from ncuroof.compare import compare, formats
+from ncuroof.compare.formats import _lines
 from ncuroof.errors import UsageError
 from ncuroof.reporters import RenderOptions
 
@@ -149,3 +150,10 @@ def test_nothing_to_show():
 def test_an_unknown_format_is_refused():
     with pytest.raises(UsageError, match="github, json, markdown, text"):
         formats.choose("sarif")
+
+
+@pytest.mark.parametrize(
+    ("percent", "shown"), [(-0.04, "0.0 %"), (0.0, "0.0 %"), (0.04, "0.0 %"), (-0.06, "-0.1 %"), (0.06, "+0.1 %")]
+)
+def test_no_change_has_no_sign(percent, shown):
+    assert _lines.change({"change_pct": percent}) == shown

@@ -6,7 +6,6 @@ from tests.builders import analysis, finding, kernel
 from ncuroof.model import Skip
 from ncuroof.reporters._groups import (
     condensed,
-    coverage,
     finding_groups,
     full_name,
     gpu_names,
@@ -19,6 +18,7 @@ from ncuroof.reporters._groups import (
     skip_text,
     totals,
 )
+from ncuroof.reporters._names import shorten
 
 
 def groups(*kernels):
@@ -107,7 +107,10 @@ def test_label_of_an_operation_that_is_no_product():
 
 def test_name_falls_back():
     assert full_name({"kernel_demangled": None, "kernel_name": "f"}) == "f"
-    assert full_name({"kernel_demangled": None, "kernel_name": None, "result_kind": "range"}) == "unnamed range"
+    assert full_name({"kernel_demangled": None, "kernel_name": None, "result_kind": "range"}) == "(unnamed range)"
+    assert full_name({"kernel_demangled": " ", "kernel_name": "k"}) == "k"
+    assert full_name({"kernel_demangled": None, "kernel_name": " \t"}) == "(unnamed kernel)"
+    assert shorten("(unnamed kernel)", 40) == "(unnamed kernel)"  # not taken for return type and name
 
 
 @pytest.mark.parametrize(
@@ -182,18 +185,6 @@ def test_condensed_counts_what_it_leaves_out():
     assert flops.message == "no FLOPs (2 kernels)"
     assert clocks.message == "clocks (the same kind of thing in 1 more report)"
     assert clocks.all == ["a: clocks", "b: clocks"]
-
-
-def test_coverage_counts_a_kernel_once():
-    # 400, 300, 200 and 100 µs; the first three findings are on the kernels with 400 and 100 µs.
-    kernels = [kernel(grid_x=i, duration_s=i * 1e-4) for i in (4, 3, 2, 1)]
-    a = analysis(
-        kernels, [finding(i, code=c, time_at_stake_s=1e-5) for i, c in ((0, "A"), (0, "B"), (3, "C"), (1, "E"))]
-    )
-    groups = kernel_groups(a)
-    all_found = finding_groups(a, groups)
-    assert coverage(all_found, groups) == "the first 3 are on kernels with 50 % of the GPU time"
-    assert coverage(all_found[:3], groups) == ""
 
 
 def test_totals():

@@ -14,7 +14,9 @@ from tests.builders import analysis, finding, kernel
 from tests.reporters.samples import empty, hostile, typical
 
 from ncuroof.reporters import RenderOptions
+from ncuroof.reporters._suite import covered
 from ncuroof.reporters.html import render
+from ncuroof.reporters.text import render as render_text
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -197,3 +199,28 @@ def test_the_policy_lets_the_chart_through(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert 'class="marks"' in done.stdout
     assert "CONSOLE" not in done.stderr
+
+
+def test_coverage_is_told_as_in_text():
+    # 500, 300 and 200 µs. The findings with most at stake are on the smallest kernel; those that cover most are not.
+    a = analysis(
+        [kernel(kernel_name=n, duration_s=d) for n, d in (("big", 5e-4), ("middle", 3e-4), ("small", 2e-4))],
+        [
+            *(finding(2, kernel="small", code=f"M00{i}", name=f"m{i}", time_at_stake_s=1e-4) for i in (1, 2, 3)),
+            finding(0, kernel="big", code="T007", name="latency-bound", time_at_stake_s=1e-6),
+            finding(1, kernel="middle", code="T007", name="latency-bound", time_at_stake_s=1e-6),
+        ],
+    )
+    told = covered(a)
+    assert told.startswith("these 3 findings cover 100 % of the GPU time: T007 latency-bound on big")
+    shown = Reader(render(a, RenderOptions())).text
+    assert f"T{told[1:]}." in shown
+    assert " ".join(told.split()) in " ".join(render_text(a, RenderOptions()).split())
+    assert "the first 3" not in shown
+
+
+def test_a_kernel_named_with_blanks_alone_is_called_unnamed():
+    a = analysis([kernel(kernel_name="  ", kernel_demangled=" ")], [finding(0, kernel="  ")])
+    text = render(a, RenderOptions())
+    assert '<a class="name" href="#k0">#1 (unnamed kernel)</a>' in text
+    assert '<span class="name">(unnamed kernel)</span>' in text

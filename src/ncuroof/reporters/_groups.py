@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ncuroof import tables
-from ncuroof.reporters._figures import count, finite, percent
+from ncuroof.reporters._figures import count, finite
 
 if TYPE_CHECKING:
     from ncuroof.model import Analysis, Skip
@@ -116,10 +116,11 @@ def launch_shape(group: Row) -> str:
 
 
 def full_name(group: Row) -> str:
-    """The most telling name there is."""
-    return str(
-        group.get("kernel_demangled") or group.get("kernel_name") or f"unnamed {group.get('result_kind') or 'kernel'}"
-    )
+    """The most telling name there is; one of blanks alone is none."""
+    for name in (group.get("kernel_demangled"), group.get("kernel_name")):
+        if name and not str(name).isspace():
+            return str(name)
+    return f"(unnamed {group.get('result_kind') or 'kernel'})"
 
 
 def is_derived(group: Row) -> bool:
@@ -189,15 +190,6 @@ def finding_groups(analysis: Analysis, groups: pl.DataFrame) -> list[FindingGrou
             f.row["code"],
         ),
     )
-
-
-def coverage(found: list[FindingGroup], groups: pl.DataFrame, first: int = 3) -> str:
-    """``the first 3 are on kernels with 71 % of the GPU time``; empty where there are no more than that."""
-    if len(found) <= first:
-        return ""
-    concerned = [f.group for f in found[:first] if f.group is not None]
-    share = groups.filter(pl.col("group").is_in(concerned))["time_share"].sum()
-    return f"the first {first} are on kernels with {percent(100 * float(share))} of the GPU time" if share else ""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from ncuroof.reporters._groups import (
     FindingGroup,
     Row,
     condensed,
-    coverage,
     finding_groups,
     full_name,
     is_derived,
@@ -30,6 +29,7 @@ from ncuroof.reporters._groups import (
 from ncuroof.reporters._names import cut, shorten, visible
 from ncuroof.reporters._points import by_group
 from ncuroof.reporters._records import dump
+from ncuroof.reporters._suite import covered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -77,7 +77,7 @@ def render(analysis: Analysis, options: RenderOptions) -> str:
         '<div id="chart"><noscript>The chart needs JavaScript; everything below does not.</noscript></div>',
         f'<p class="quiet" id="caption">{_text(pictures[0].caption if pictures else "No kernel.", 600)}</p>',
         f'<p class="quiet screen">{HINT}</p>',
-        _findings(findings, groups, options),
+        _findings(findings, groups, options, covered(analysis)),
         _kernels(groups, by_group(found), options),
         _roofs(groups),
         _notes(analysis, [f for f in found if f.is_data_note]),
@@ -163,7 +163,7 @@ def _controls(pictures: Sequence[Drawing]) -> str:
     return f'<div class="controls">{"".join(controls)}</div>' if controls else ""
 
 
-def _findings(found: Sequence[FindingGroup], groups: pl.DataFrame, options: RenderOptions) -> str:
+def _findings(found: Sequence[FindingGroup], groups: pl.DataFrame, options: RenderOptions, share: str) -> str:
     """One card per rule, those with most time at stake first; within a card one item per kernel."""
     if not found:
         return "<h2>Findings</h2><p>None.</p>"
@@ -173,8 +173,8 @@ def _findings(found: Sequence[FindingGroup], groups: pl.DataFrame, options: Rend
         cards.setdefault((f.row["code"], f.row["severity"], f.row["voice"]), []).append(f)
     ordered = sorted(cards.values(), key=lambda card: -sum(f.stake_s or 0.0 for f in card))
     parts = ["<h2>Findings, most time at stake first</h2>"]
-    if share := coverage(list(found), groups):
-        parts.append(f'<p class="quiet">Of all findings, {escape(share)}.</p>')
+    if share:
+        parts.append(f'<p class="quiet">{escape(share[0].upper() + share[1:])}.</p>')
     parts += [_card(card, groups) for card in ordered]
     if len(found) > len(shown):
         parts.append(f'<p class="quiet">and {fig.count(len(found) - len(shown), "more finding")} not shown here.</p>')

@@ -30,6 +30,8 @@ def change(row: Row) -> str:
         return fig.UNKNOWN
     if value >= 900:
         return f"×{fig.number(1 + value / 100)}"
+    if abs(value) < 0.05:  # neither "+0.0" nor "-0.0": at this precision there is no change, and so no direction
+        return "0.0 %"
     return f"{value:+.1f} %" if abs(value) < 10 else f"{value:+.0f} %"
 
 
