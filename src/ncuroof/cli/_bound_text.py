@@ -84,8 +84,8 @@ def _machine(wanted: Asked, machine: Machine) -> list[str]:
         lines += ["  of Q:", *table(rows, right=(1, 2))]
     if wanted.op and machine.fits_l2 and machine.l2_bytes:
         lines += wrap(
-            f"Q fits in the L2 of {machine.l2_bytes / 2**20:g} MiB: Q/B holds where the launch finds nothing there; data "
-            "that a launch before has left in L2 need no DRAM, and then it can be faster than this bound.",
+            f"Q fits in the L2 of {machine.l2_bytes / 2**20:g} MiB: Q/B holds where the launch finds nothing there; "
+            "data that a launch before has left in L2 need no DRAM, and then it can be faster than this bound.",
             "  ",
         )
     return lines + wrap(f"{bound.verdict}: {_advice(wanted, machine)}", "  ")
