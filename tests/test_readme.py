@@ -1,4 +1,4 @@
-"""The README: what its commands leave behind is ignored, its commands and options exist, its list of inputs is whole."""
+"""The README: what its commands leave behind is ignored, its commands exist, its list of inputs is whole."""
 
 from __future__ import annotations
 
