@@ -11,7 +11,6 @@ from ncuroof.cli._roofs_json import roof_of
 from ncuroof.cli._roofs_text import others
 from ncuroof.errors import UsageError
 from ncuroof.gpus import find
-from ncuroof.roofline import MATRIX_OPS
 from ncuroof.roofs import files, known, units
 from ncuroof.roofs.bound import Bound
 from ncuroof.roofs.record import Roof
@@ -19,6 +18,7 @@ from ncuroof.tables import PATHS
 from ncuroof.workloads import formulas
 from ncuroof.workloads.annotation import number_or_text
 from ncuroof.workloads.cost import Cost, Flow, ShapeError
+from ncuroof.workloads.matrix import MATRIX_OPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.errors import UsageError
-from ncuroof.roofline import MATRIX_OPS
 from ncuroof.roofs import devices
 from ncuroof.roofs.record import SOURCES
 from ncuroof.tables import PATHS
+from ncuroof.workloads.matrix import MATRIX_OPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.quantity_text import digits, percent, si
-from ncuroof.roofline import MATRIX_OPS
 from ncuroof.rules import Limit, _tiles
 from ncuroof.rules._findings import Evidence, Row, findings
+from ncuroof.workloads.matrix import MATRIX_OPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
