@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,7 +125,12 @@ def split_unit(title: str) -> tuple[str, str | None]:
 
 def parse_header(line: str) -> Header | None:
     """The header that a line is; None for any other line."""
-    line = line.strip("\r\n").lstrip("\ufeff")
+    return _parsed(line.strip("\r\n").lstrip("\ufeff"))
+
+
+@lru_cache(maxsize=2)
+def _parsed(line: str) -> Header | None:
+    """The header in a bare line. Every reader asks whether a file is its own: remembered."""
     if not line or len(line) > (8 << 20):
         return None
     delimiter = max(",;\t|", key=line.count)

@@ -146,13 +146,15 @@ class WideTable:
                 "percent": [base_unit(unit)[0] == "%" for unit in printed],
             }
         )
-        values = pl.concat([texts[f"c{column}"].alias("v") for column, _, _ in metrics])
-        sample = flags.select(pl.all().repeat_by(texts.height).explode()).with_columns(values.alias("value"))
+        values = pl.concat(texts[[f"c{column}" for column, _, _ in metrics]].get_columns(), rechunk=True)
+        which = np.repeat(np.arange(len(metrics)), texts.height)
+        sample = flags[which].with_columns(
+            values.alias("value"), (values.is_in(_numbers.NULL_TEXTS) & (values != "")).alias("null")
+        )
         evidence = _numbers.gather(sample["value"], sample["whole"], sample["percent"])
         self._format = self.reading.number_format(evidence, self._further)
-        null = pl.col("value").is_in(_numbers.NULL_TEXTS)
-        self._nulls = sample.filter(null & (pl.col("value") != ""))["value"].unique().sort().to_list() or ["n/a"]
-        held = sample.filter(pl.col("value").is_not_null() & ~null)
+        self._nulls = sample.filter("null")["value"].unique().sort().to_list() or ["n/a"]
+        held = sample.filter((pl.col("value") != "") & ~pl.col("null"))
         plain = held.group_by("column").agg(
             pl.col("value").str.contains(_PLAIN_INTEGER).all().alias("integer"),
             pl.col("value").str.contains(_PLAIN_FLOAT).all().alias("float"),
