@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncuroof.errors import DamagedError, InputError
-from ncuroof.inputs import display_name, open_input
+from ncuroof.inputs import HASHED_AT_ONCE, display_name, open_input
 
 
 def test_names_do_not_tell_the_home_of_a_user(tmp_path, monkeypatch):
@@ -30,6 +30,13 @@ def test_plain_content_and_digest(tmp_path):
     assert bytes(file.data) == b"hello"
     assert file.sha256 == hashlib.sha256(b"hello").hexdigest()
     assert file.size == 5
+
+
+def test_digest_of_a_large_file(tmp_path):
+    path = tmp_path / "x"
+    content = bytes(range(256)) * (HASHED_AT_ONCE // 128)
+    path.write_bytes(content)
+    assert open_input(path).sha256 == hashlib.sha256(content).hexdigest()
 
 
 @pytest.mark.parametrize("sized", [True, False])

@@ -297,6 +297,38 @@ def test_a_kernel_is_never_split_between_blocks(monkeypatch: pytest.MonkeyPatch)
     assert all(read.value(i, f"a__m{k}.avg") == pytest.approx(i + k / 100) for i in range(5) for k in range(20))
 
 
+@pytest.mark.parametrize("want", [None, frozenset({TITLES[0], TITLES[3]})])
+def test_many_blocks_of_a_wide_table_of_every_kind_of_row(
+    monkeypatch: pytest.MonkeyPatch, want: frozenset[str] | None
+) -> None:
+    # About one row a block: each of them, also one that lacks its end or has more fields than titles, begins one.
+    monkeypatch.setattr("ncuroof.readers._text_source.blocks.__defaults__", (170,))
+    rows = [[f"{i}.25", f"{100 + i}", "x", "1.5"] for i in range(12)]
+    rows[3] = ["3.25", "n/a", "x", "no data"]
+    rows[7] = [*rows[7], "beyond the titles"]
+    rows[9] = ["9.25"]
+    read = read_text(wide(*rows))
+    assert [launch["result_index"] for launch in read.launches] == list(range(12))
+    assert {launch["grid_x"] for launch in read.launches} == {80}
+    assert {(launch["cc_major"], launch["cc_minor"]) for launch in read.launches} == {(8, 0)}
+    # Mbyte to byte, cycle/nsecond to cycle/s
+    assert [read.value(i, TITLES[0]) for i in range(12)] == [pytest.approx((i + 0.25) * 1e6) for i in range(12)]
+    rates = [read.metrics.get((i, TITLES[3]), {"value": None})["value"] for i in range(12)]
+    assert rates == [None if i in (3, 9) else 1.5e9 for i in range(12)]
+
+
+def test_whole_numbers_stay_exact_beside_scaled_ones() -> None:
+    titles = [*IDENTITY, "a__exact.sum", "b__scaled.sum", "c__gap.sum"]
+    rows = [["0", "42", *WHO, "9007199254740993", "3", "5"], ["1", "42", *WHO, "2", "4", "n/a"]]
+    read = read_text(csv_text([titles, [*BLANK, "inst", "Kbyte", "inst"], *rows]))
+    # 2^53 + 1 has no float of its own
+    assert read.metrics[0, "a__exact.sum"]["value_int"] == 2**53 + 1
+    assert read.value(0, "b__scaled.sum") == 3000
+    assert read.metrics[1, "c__gap.sum"]["value"] is None
+    assert read.metrics[1, "c__gap.sum"]["value_int"] is None
+    assert read.metrics[0, "c__gap.sum"]["value_int"] == 5
+
+
 def test_only_wanted_metrics() -> None:
     for text in (
         wide(["2.5", "12.25", "x", "1.41"]),
