@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ncuroof import pipeline, roofline, rules
+from ncuroof import pipeline, rules, verdicts
 from ncuroof.config import Config
 from ncuroof.rules import _context, _stalls
 
@@ -48,16 +48,17 @@ class Pair:
 
 
 SHORT = ("within three launch floors (T001 judges it)", C("duration_s") < _context.MATTERS_FLOORS * C("_floor_s"))
+LAUNCH = ("near the launch floor (T001 judges it)", ~verdicts.beyond_launch(C("_floor_s")))
 SMALL = ("under 1 % of the report's time", C("_kernel_share") < _context.MATTERS_SHARE)
 UNTIMED = ("no duration", C("duration_s").is_null())
-BUSY = ("a roof or unit is 60 % busy: nothing to hide", C("_used_pct") >= roofline.HIGH_PCT)
+BUSY = ("a roof or unit is 60 % busy: nothing to hide", C("_used_pct") >= verdicts.HIGH_PCT)
 TENSOR = ("on tensor cores by design", C("_tensor"))
 UNFILLED = ("fewer blocks than SMs (T002 judges it)", C("grid_blocks") < C("_sms"))
 ALONE = ("one SM in ten has a block (T002 judges it)", C("grid_blocks") <= 0.1 * C("_sms"))
 PARTIAL = ("less than one wave", C("waves") < 1)
 TAIL = ("the last wave explains it (T003 judges it)", C("_wave_loss") >= 0.1)
-MEMORY = ("memory-bound: costs no time", C("verdict") == roofline.MEMORY)
-COMPUTE = ("compute-bound: costs no time", C("verdict") == roofline.COMPUTE)
+MEMORY = ("memory-bound: costs no time", C("verdict") == verdicts.MEMORY)
+COMPUTE = ("compute-bound: costs no time", C("verdict") == verdicts.COMPUTE)
 BASIC = (UNTIMED, SHORT, SMALL)
 
 _theory, _achieved = C("occupancy_theoretical_pct"), C("occupancy_achieved_pct")
@@ -123,7 +124,7 @@ PAIRS = (
         "(?i)only [0-9,]+ blocks?, which is less than",
         C("grid_blocks") < C("_sms"),
         ("T002",),
-        (*BASIC, BUSY, ("under a tenth of the SMs idle", C("grid_blocks") > 0.9 * C("_sms"))),
+        (UNTIMED, LAUNCH, SMALL, BUSY, ("under a tenth of the SMs idle", C("grid_blocks") > 0.9 * C("_sms"))),
     ),
     Pair(
         "tail effect",
@@ -215,7 +216,7 @@ PAIRS = (
         (C("sm_pct") < 60) & (C("memory_pct") < 60),
         ("latency-bound", "overhead-bound"),
         (
-            ("too short for counters: cannot say", C("duration_s") < roofline.TOO_SHORT_S),
+            ("too short for counters: cannot say", C("duration_s") < verdicts.TOO_SHORT_S),
             ("our roof is reached to 60 %", C("roof_pct") >= 60),
             ("our bandwidth roof is reached to 60 %", C("memory_roof_pct") >= 60),
         ),
@@ -280,7 +281,7 @@ def main() -> int:
     print(f"{'test with their threshold':36}{'judged':>8}{'both':>6}{'ours':>6}{'theirs':>8}{'agree':>8}")
     rows = []
     for pair in PAIRS:
-        assert all(c in known or c in roofline.VERDICTS for c in pair.codes), pair.codes  # noqa: S101
+        assert all(c in known or c in verdicts.VERDICTS for c in pair.codes), pair.codes  # noqa: S101
         frame = _judged(kernels, analysis.dataset.rules, found, pair)
         tested = frame.filter(pl.col("test").is_not_null())
         ours, theirs = tested["test"], tested["theirs"]
@@ -308,7 +309,7 @@ def _judged(kernels: pl.DataFrame, theirs: pl.DataFrame, found: pl.DataFrame, pa
     mine = theirs.filter(pl.col("rule_id").is_in(list(pair.ids)))
     types = (*SPOKEN, "ok") if pair.name in GOOD else SPOKEN
     said = pl.col("message_type").is_in(list(types)) & pl.col("text").str.contains(pair.text)
-    verdicts = (
+    judged = (
         mine.group_by(key)
         .agg(theirs=said.fill_null(value=False).any(), failed=(pl.col("message_type") == "error").any())
         .filter(~pl.col("failed").fill_null(value=False))
@@ -316,10 +317,10 @@ def _judged(kernels: pl.DataFrame, theirs: pl.DataFrame, found: pl.DataFrame, pa
     codes = list(pair.codes)
     finding = (
         pl.col("verdict").is_in(codes)
-        if codes[0] in roofline.VERDICTS
+        if codes[0] in verdicts.VERDICTS
         else pl.col("row").is_in(found.filter(pl.col("code").is_in(codes))["row"].drop_nulls().to_list())
     )
-    return kernels.join(verdicts, on=key).with_columns(test=pair.test, finding=finding)
+    return kernels.join(judged, on=key).with_columns(test=pair.test, finding=finding)
 
 
 def _causes(those: pl.DataFrame, causes: tuple[tuple[str, pl.Expr], ...]) -> list[tuple[str, int]]:

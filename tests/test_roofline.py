@@ -198,6 +198,88 @@ def test_throughput_percentages_decide_where_the_report_has_no_counters():
     assert compute["verdict"] == "compute-bound"
     assert latency["verdict"] == "latency-bound"
     assert latency["verdict_reason"] == "SM throughput 60 %, memory throughput 59 %: neither is busy"
+    assert [k["limiter"] for k in (memory, compute, latency)] == ["memory", "sm", "latency"]
+    assert [k["limiter_pct"] for k in (memory, compute, latency)] == [85.0, 91.0, None]
+
+
+LOW = {"duration_s": 1e-3, "flop_fp32": 6e8, "dram_bytes": 3e8, "tensor_pct": 0.0}  # 1 and 10 % of the roofs
+
+
+@pytest.mark.parametrize(
+    ("known", "limiter", "pct", "reason"),
+    [
+        ({"memory_pct": 86.0, "l1_pct": 87.0, "l2_pct": 10.0}, "l1", 87.0, "L1 throughput is 87 % of its peak"),
+        ({"memory_pct": 91.0, "l1_pct": 45.0, "l2_pct": 91.0}, "l2", 91.0, "L2 throughput is 91 % of its peak"),
+        ({"memory_pct": 90.0, "dram_pct": 90.0, "l2_pct": 50.0}, "dram", 90.0, "DRAM throughput is 90 % of its peak"),
+        # L1 counts active SMs only: over the whole GPU it is no busier than the memory side, so DRAM explains it.
+        ({"memory_pct": 65.0, "dram_pct": 65.0, "l1_pct": 95.0}, "dram", 65.0, "DRAM throughput is 65 % of its peak"),
+        # DRAM at 62 % of its roof is near, but L1 is busier by more than 10 points.
+        ({"dram_bytes": 1.86e9, "memory_pct": 95.0, "l1_pct": 95.0}, "l1", 95.0, "L1 throughput is 95 % of its peak"),
+        ({"dram_bytes": 1.86e9, "memory_pct": 70.0, "l1_pct": 70.0}, "dram", 62.0, "reaches 62 % of the DRAM roof"),
+        # None of the three accounts for it.
+        (
+            {"memory_pct": 80.0, "l1_pct": 60.0, "l2_pct": 10.0},
+            "memory",
+            80.0,
+            "memory (DRAM, L2 or L1) throughput is 80 % of its peak",
+        ),
+        ({"sm_pct": 91.0, "memory_pct": 20.0}, "sm", 91.0, "SM throughput is 91 % of its peak"),
+        ({"flop_fp32": 4.2e10, "sm_pct": 75.0}, "fp32", 70.0, "reaches 70 % of the fp32 roof"),
+        ({"flop_fp32": 4.2e10, "sm_pct": 81.0}, "sm", 81.0, "SM throughput is 81 % of its peak"),
+    ],
+)
+def test_the_limiter_is_the_level_or_unit_that_binds(known, limiter, pct, reason):
+    (k,) = place(LOW | {"sm_pct": 20.0, "memory_pct": 20.0} | known)
+    assert (k["limiter"], k["verdict_reason"]) == (limiter, reason)
+    assert k["limiter_pct"] == pytest.approx(pct)
+
+
+def test_a_small_grid_is_named():
+    (k,) = place(LOW | {"sm_pct": 4.0, "memory_pct": 22.0, "grid_blocks": 32.0, "sm_count": 132.0})
+    assert k["limiter"] == "grid"
+    assert k["verdict_reason"].startswith("32 blocks on 132 SMs; SM throughput 4 %, memory throughput 22 %")
+
+
+GEMM = {"op": "gemm", "op_dtype": "fp16", "useful_flop": 1e12, "compulsory_bytes": 1e8, "workload_source": "annotation"}
+
+
+@pytest.mark.parametrize(
+    ("row", "doubt", "excess"),
+    [
+        ({"flop_fp16": 0.94e12, "flop_complete": True}, "executed", 1 / 0.94),
+        ({"flop_fp16": 0.96e12, "flop_complete": True}, None, None),
+        # Where a unit was not counted, it may have done the rest.
+        ({"flop_fp16": 0.6e12}, None, None),
+        ({"flop_fp16": 0.4e12}, "executed", 2.5),
+        # Sparse products, DP4A and Winograd execute fewer operations than the shape asks for.
+        ({"flop_fp16": 0.4e12, "op_tensor_sparse": 4e11}, None, None),
+        ({"flop_fp16": 0.4e12, "op_dtype": "int8"}, None, None),
+        ({"flop_fp16": 0.4e12, "op": "conv"}, None, None),
+        # Without counters: 900 TFLOP/s in 1 ms are 0.9e12, and 2:4 sparsity doubles that.
+        ({"useful_flop": 1.7e12}, None, None),
+        ({"useful_flop": 1.9e12}, "peak", 1.9 / 0.9),
+        # An FP8 unit cannot do FP16 products, but FP8 ones.
+        ({"useful_flop": 1.9e12, "roof_flop_s_fp8": 1.8e15}, "peak", 1.9 / 0.9),
+        ({"useful_flop": 1.9e12, "roof_flop_s_fp8": 1.8e15, "op_dtype": "fp8_e4m3"}, None, None),
+        # FP32 products may run on the units for FP16 and TF32.
+        ({"op_dtype": "fp32"}, None, None),
+        # 3e12 byte/s x 10 in 1 ms are 3e10 byte; with an L2 of 6e12 byte/s it is 0.9e10.
+        ({"compulsory_bytes": 2.9e10}, None, None),
+        ({"compulsory_bytes": 3.1e10}, "bandwidth", 3.1 / 0.3),
+        ({"compulsory_bytes": 1e10, "roof_bytes_s_l2": 6e12}, "bandwidth", 1 / 0.6),
+    ],
+)
+def test_an_annotation_that_cannot_be_true_is_doubted(row, doubt, excess):
+    (k,) = place(GEMM | {"duration_s": 1e-3} | row)
+    assert k["annotation_doubt"] == doubt
+    assert k["annotation_excess"] == (None if excess is None else pytest.approx(excess))
+
+
+def test_a_doubted_annotation_stands_in_for_nothing():
+    (k,) = place(GEMM | {"duration_s": 1e-3, "useful_flop": 1e19, "compulsory_bytes": 1e16})
+    assert (k["flop"], k["traffic_bytes"], k["roof_pct"], k["verdict"]) == (None, None, None, "cannot-say")
+    (k,) = place(GEMM | {"duration_s": 1e-3, "flop_fp16": 3e11, "dram_bytes": 1e8, "useful_flop": 1e19})
+    assert (k["flop"], k["executed_over_useful"]) == (3e11, None)
 
 
 def test_missing_bytes_are_named():

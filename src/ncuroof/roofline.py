@@ -1,11 +1,10 @@
 """Places kernels under their roofs: pure functions from the kernels table (with roofs attached) to a placement.
 
 The model is T ≥ max(W_p / F_p over the paths used, Q / B): the paths run on different units, so the largest is a lower
-bound on the time where a sum is not. ``bound`` says which side is larger, ``roof_pct`` is that bound over the measured
-time, and ``verdict`` weighs in what else the report knows (throughput percentages, the launch floor).
+bound on the time where a sum is not. ``bound`` says which side is larger, and ``roof_pct`` is that bound over the
+measured time. The verdict weighs in what else the report knows: :mod:`ncuroof.verdicts`.
 
-Sources: Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009, for the model. The thresholds are named below,
-each with its reason.
+Sources: Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009, for the model.
 """
 
 from __future__ import annotations
@@ -14,37 +13,15 @@ from functools import reduce
 
 import polars as pl
 
+from ncuroof import annotation_doubt, verdicts
 from ncuroof.tables import PATHS, PLACEMENT
-
-HIGH_PCT = 60.0
-"""Below this share of peak on both sides Nsight Compute itself speaks of a latency issue (rule SOLBottleneck)."""
-
-OVERHEAD_FLOORS = 3.0
-"""A kernel within this many launch floors ..."""
-
-OVERHEAD_EFFICIENCY = 0.25
-"""... that reaches less than this share of its bound, and of every unit's peak, spends its time on launch and ramp."""
-
-TOO_SHORT_S = 3e-6
-"""Below 3 µs the counters' time bases disagree by 30 % and more (0.65 to 1.54 over 1,634 public kernels)."""
+from ncuroof.workloads.matrix import MATRIX_OPS
 
 WORK_FRACTION = 1e-3
 """Executed FLOPs per DRAM byte below which a kernel does not compute: it is judged by the bandwidth roof alone."""
 
 TENSOR_ACTIVE_PCT = 5.0
 """Tensor-pipe activity below this is constant moves and conversions (2 to 4 % on plain kernels, CC 8.0 and 9.0)."""
-
-FLOOR_FAST_S = 2.0e-6
-FLOOR_DATACENTRE_S = 3.5e-6
-"""Shortest kernels seen: 1.5 to 2.4 µs on CC 7.x and GeForce-class chips, 3.2 to 4.1 µs on A100, H100, B200 class."""
-
-MEMORY = "memory-bound"
-COMPUTE = "compute-bound"
-LATENCY = "latency-bound"
-OVERHEAD = "overhead-bound"
-CANNOT_SAY = "cannot-say"
-NAMELESS = "needs to know the GPU, which the input does not name (--gpu NAME)"
-VERDICTS = (MEMORY, COMPUTE, LATENCY, OVERHEAD, CANNOT_SAY)
 
 INTEGER_PATHS = frozenset({"int8", "int4", "int1"})
 TENSOR_PATHS = tuple(p for p in PATHS if p not in {"fp64", "fp32", "fp16_vector"})
@@ -62,8 +39,6 @@ DTYPE_PATHS: dict[str, tuple[str, ...]] = {
     "int4": ("int4",),
 }
 """Paths a matrix product of an annotated element type can take, best first: used only where no counter tells."""
-
-MATRIX_OPS = frozenset({"gemm", "batched_gemm", "grouped_gemm", "attention", "linear", "conv"})
 
 
 def work_column(path: str) -> str:
@@ -90,7 +65,7 @@ def place(kernels: pl.DataFrame) -> pl.DataFrame:
     frame = _with_work(kernels)
     frame = _with_traffic(frame)
     frame = _with_bounds(frame)
-    frame = _with_verdict(frame)
+    frame = verdicts.decide(frame)
     # A row of a summary stands for all launches of its kernel, with their average duration.
     frame = frame.with_columns(gpu_time_s=pl.col("duration_s") * pl.col("invocations").fill_null(1.0))
     total = frame["gpu_time_s"].sum()
@@ -100,22 +75,18 @@ def place(kernels: pl.DataFrame) -> pl.DataFrame:
     return frame.select(*keep, *(pl.col(c.name).cast(c.dtype) for c in PLACEMENT))
 
 
-def launch_floor() -> pl.Expr:
-    """The shortest time a kernel takes on its chip, in seconds: the default of its class, or the report's own minimum.
-
-    The classes follow the compute capability: 8.0, 9.0 and 10.x have the longer floor, all others the shorter one.
-    """
-    slow = (
-        ((pl.col("cc_major") == 8) & (pl.col("cc_minor") == 0)) | (pl.col("cc_major") == 9) | (pl.col("cc_major") == 10)
-    )
-    default = pl.when(slow).then(FLOOR_DATACENTRE_S).otherwise(FLOOR_FAST_S)
-    return pl.min_horizontal(default, pl.col("duration_s").min().over("source_sha256"))
-
-
 def _with_work(frame: pl.DataFrame) -> pl.DataFrame:
     """W per path and over all of them; useful work stands in where no counter tells."""
     works = [pl.col(work_column(p)) for p in PATHS]
     frame = frame.with_columns(_executed=_executed_work(works))
+    doubt, excess = annotation_doubt.doubts(PATHS, _source_of_work())
+    frame = frame.with_columns(annotation_doubt=doubt, annotation_excess=excess)
+    # An annotation that cannot be true stands in for nothing.
+    believed = pl.col("annotation_doubt").is_null()
+    frame = frame.with_columns(
+        _useful=pl.when(believed).then(pl.col("useful_flop")),
+        _compulsory=pl.when(believed).then(pl.col("compulsory_bytes")),
+    )
     frame = _with_annotated_path(frame)
     times = [
         pl.when(pl.col(work_column(p)) > 0).then(pl.col(work_column(p)) / pl.col(roof_column(p))).alias(f"_t_{p}")
@@ -136,10 +107,10 @@ def _with_work(frame: pl.DataFrame) -> pl.DataFrame:
     )
     known = pl.col("_executed").is_not_null()
     frame = frame.with_columns(
-        flop=pl.when(known).then(pl.col("_executed")).otherwise(pl.col("useful_flop")),
+        flop=pl.when(known).then(pl.col("_executed")).otherwise(pl.col("_useful")),
         flop_source=pl.when(known)
         .then(_source_of_work())
-        .when(pl.col("useful_flop").is_not_null())
+        .when(pl.col("_useful").is_not_null())
         .then(pl.concat_str(pl.lit("useful work, "), pl.col("workload_source").fill_null("annotation"))),
         path=pl.when(known).then(pl.coalesce(by_time, by_work)).otherwise(pl.col("_annotated_path")),
     )
@@ -150,8 +121,8 @@ def _with_work(frame: pl.DataFrame) -> pl.DataFrame:
     )
     return frame.with_columns(
         path_share=pl.when(known & (pl.col("_executed") > 0)).then(share),
-        executed_over_useful=pl.when(known & (pl.col("_executed") > 0) & (pl.col("useful_flop") > 0)).then(
-            share * pl.col("_executed") / pl.col("useful_flop")
+        executed_over_useful=pl.when(known & (pl.col("_executed") > 0) & (pl.col("_useful") > 0)).then(
+            share * pl.col("_executed") / pl.col("_useful")
         ),
         paths=pl.when(known & (pl.col("_executed") > 0)).then(_paths_text()),
     )
@@ -220,10 +191,10 @@ def _with_traffic(frame: pl.DataFrame) -> pl.DataFrame:
     """Q at DRAM: what the counters say, else the compulsory bytes of the annotated shape."""
     real = pl.col("dram_bytes").is_not_null()
     return frame.with_columns(
-        traffic_bytes=pl.coalesce("dram_bytes", "compulsory_bytes"),
+        traffic_bytes=pl.coalesce("dram_bytes", "_compulsory"),
         traffic_bytes_source=pl.when(real)
         .then(pl.col("dram_bytes_source"))
-        .when(pl.col("compulsory_bytes").is_not_null())
+        .when(pl.col("_compulsory").is_not_null())
         .then(pl.lit("compulsory (formula)")),
     )
 
@@ -281,120 +252,3 @@ def _with_bounds(frame: pl.DataFrame) -> pl.DataFrame:
         achieved_flop_s=pl.when(timed).then(pl.col("flop") / pl.col("duration_s")),
         achieved_bytes_s=pl.when(timed).then(pl.col("traffic_bytes") / pl.col("duration_s")),
     )
-
-
-def _with_verdict(frame: pl.DataFrame) -> pl.DataFrame:
-    """The verdict and the reason for it; the order of the cases is the order in which they are decided."""
-    frame = frame.with_columns(
-        _floor=launch_floor(),
-        _mem=pl.max_horizontal("memory_roof_pct", "memory_pct"),
-        _comp=pl.max_horizontal("compute_roof_pct", "sm_pct"),
-    )
-    time_us = (pl.col("duration_s") * 1e6).round(1)
-    floor_us = (pl.col("_floor") * 1e6).round(1)
-    sol_known = pl.col("sm_pct").is_not_null() & pl.col("memory_pct").is_not_null()
-    roof_known = pl.col("roof_pct").is_not_null()
-    sol = pl.max_horizontal("sm_pct", "memory_pct")
-    # Integer work has no roof of its own, but it shows in the throughput of the SM: both must be low.
-    idle = sol < 100 * OVERHEAD_EFFICIENCY
-    idle_by_roof = roof_known & (pl.col("roof_pct") < 100 * OVERHEAD_EFFICIENCY) & idle.fill_null(value=True)
-    idle_by_sol = ~roof_known & sol_known & idle
-    short = pl.col("duration_s") <= OVERHEAD_FLOORS * pl.col("_floor")
-
-    by_roof = roof_known & (pl.col("roof_pct") >= HIGH_PCT)
-    memory_first = pl.col("_mem").fill_null(0) >= pl.col("_comp").fill_null(0)
-    # The roof decides where it binds, unless the other side is busier by Nsight's own margin of 10 points.
-    memory = (
-        pl.when(by_roof)
-        .then(
-            ((pl.col("bound") == "memory") & (pl.col("_comp").fill_null(0) <= pl.col("_mem").fill_null(0) + 10))
-            | ((pl.col("bound") == "compute") & (pl.col("_mem").fill_null(0) > pl.col("_comp").fill_null(0) + 10))
-        )
-        .otherwise(memory_first)
-    )
-    busy = pl.max_horizontal("_mem", "_comp") >= HIGH_PCT
-
-    cases: list[tuple[pl.Expr, str, pl.Expr]] = [
-        (
-            pl.col("duration_s").is_null() | (pl.col("duration_s") <= 0),
-            CANNOT_SAY,
-            pl.lit("needs the duration (gpu__time_duration.sum)"),
-        ),
-        (
-            short & (idle_by_roof | idle_by_sol),
-            OVERHEAD,
-            pl.format(
-                "takes {} µs where no kernel takes less than {} µs, and uses {} % of what binds it",
-                time_us,
-                floor_us,
-                pl.coalesce("roof_pct", sol).round(0).cast(pl.Int64, strict=False),
-            ),
-        ),
-        (
-            pl.col("duration_s") < TOO_SHORT_S,
-            CANNOT_SAY,
-            pl.format("at {} µs the counters are too coarse: profile a larger problem", time_us),
-        ),
-        (busy & memory, MEMORY, _busy_reason("memory")),
-        (busy & ~memory, COMPUTE, _busy_reason("compute")),
-        (
-            sol_known,
-            LATENCY,
-            pl.format(
-                "SM throughput {} %, memory throughput {} %: neither is busy",
-                pl.col("sm_pct").round(0).cast(pl.Int64, strict=False),
-                pl.col("memory_pct").round(0).cast(pl.Int64, strict=False),
-            ),
-        ),
-        (
-            roof_known,
-            LATENCY,
-            pl.format(
-                "reaches {} % of the {} roof", pl.col("roof_pct").round(0).cast(pl.Int64, strict=False), pl.col("bound")
-            ),
-        ),
-        (
-            pl.col("time_memory_s").is_null() & pl.col("time_compute_s").is_null(),
-            CANNOT_SAY,
-            pl.when(pl.col("traffic_bytes").is_null() & pl.col("flop").is_null())
-            .then(pl.lit("needs byte and FLOP counters (the roofline tier of `ncuroof collect`)"))
-            .when(pl.col("gpu_name").is_null())
-            .then(pl.lit(NAMELESS))
-            .otherwise(pl.lit("needs the roofs of this GPU (--roofs FILE)")),
-        ),
-        (
-            pl.col("time_memory_s").is_null(),
-            CANNOT_SAY,
-            pl.when(pl.col("traffic_bytes").is_null())
-            .then(pl.lit("needs DRAM byte counters (the roofline tier of `ncuroof collect`)"))
-            .when(pl.col("gpu_name").is_null())
-            .then(pl.lit(NAMELESS))
-            .otherwise(pl.lit("needs the DRAM bandwidth of this GPU (--roofs FILE)")),
-        ),
-    ]
-    missing_compute = (
-        pl.when(pl.col("flop").is_null())
-        .then(pl.lit("needs FLOP counters (the roofline tier of `ncuroof collect`)"))
-        .when(pl.col("gpu_name").is_null())
-        .then(pl.lit(NAMELESS))
-        .otherwise(pl.format("needs the {} roof of this GPU (--roofs FILE)", pl.col("path").fill_null("compute")))
-    )
-    verdict: pl.Expr = pl.lit(CANNOT_SAY)
-    reason: pl.Expr = missing_compute
-    for condition, name, why in reversed(cases):
-        holds = condition.fill_null(value=False)
-        verdict = pl.when(holds).then(pl.lit(name)).otherwise(verdict)
-        reason = pl.when(holds).then(why).otherwise(reason)
-    return frame.with_columns(verdict=verdict, verdict_reason=reason)
-
-
-def _busy_reason(side: str) -> pl.Expr:
-    """Which figure makes this side busy: the share of its roof, or Nsight's throughput percentage."""
-    roof, sol, label = (
-        ("memory_roof_pct", "memory_pct", "DRAM") if side == "memory" else ("compute_roof_pct", "sm_pct", "compute")
-    )
-    what = pl.lit(label) if side == "memory" else pl.coalesce("path", pl.lit(label))
-    by_roof = pl.format("reaches {} % of the {} roof", pl.col(roof).round(0).cast(pl.Int64, strict=False), what)
-    unit = "memory (DRAM, L2 or L1)" if side == "memory" else "SM"
-    by_sol = pl.format(f"{unit} throughput is {{}} % of its peak", pl.col(sol).round(0).cast(pl.Int64, strict=False))
-    return pl.when((pl.col(roof) >= HIGH_PCT).fill_null(value=False)).then(by_roof).otherwise(by_sol)

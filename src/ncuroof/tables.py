@@ -221,6 +221,26 @@ PLACEMENT: tuple[Column, ...] = (
     _c("verdict", pl.String, "", "memory-bound, compute-bound, latency-bound, overhead-bound or cannot-say"),
     _c("verdict_reason", pl.String, "", "why, in a clause; for cannot-say: what is missing"),
     _c(
+        "limiter",
+        pl.String,
+        "",
+        "what limits it: dram, l2, l1, memory (level unknown), sm, a compute path, launch, grid or latency; "
+        "null for cannot-say",
+    ),
+    _c(
+        "limiter_pct",
+        pl.Float64,
+        "%",
+        "percent of the limiter's roof or peak; null for launch, grid and latency",
+    ),
+    _c(
+        "annotation_doubt",
+        pl.String,
+        "",
+        "what the annotation contradicts: executed, peak or bandwidth; null where nothing (rule D013)",
+    ),
+    _c("annotation_excess", pl.Float64, "x", "how many times the annotated work or bytes exceed that"),
+    _c(
         "executed_over_useful",
         pl.Float64,
         "1",

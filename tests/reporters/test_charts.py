@@ -13,7 +13,7 @@ from ncuroof.reporters._charts import COLORS, SHAPES, VERDICTS, chart
 from ncuroof.reporters._drawings import drawings, first, only_gpu, png, svg
 from ncuroof.reporters._groups import finding_groups, kernel_groups
 from ncuroof.reporters._roof_lines import DRAM, Roof
-from ncuroof.roofline import VERDICTS as ALL_VERDICTS
+from ncuroof.verdicts import VERDICTS as ALL_VERDICTS
 
 
 def drawn(a):

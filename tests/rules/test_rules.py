@@ -12,9 +12,9 @@ from ncuroof.errors import ConfigError
 
 H100 = {"roof_bytes_s": 3e12, "roof_flop_s_fp32": 6e13, "flop_fp32": 1e3, "tensor_pct": 0.0, "dram_bytes": 1e3}
 SHORT = [
-    H100 | {"duration_s": 4e-6, "kernel_name": "small"},
-    H100 | {"duration_s": 9e-6, "kernel_name": "large"},
-    H100 | {"duration_s": 5e-6, "kernel_name": "middle"},
+    H100 | {"duration_s": 3.4e-6, "sm_pct": 20.0, "kernel_name": "small"},
+    H100 | {"duration_s": 3.3e-6, "kernel_name": "large"},
+    H100 | {"duration_s": 4e-6, "sm_pct": 24.0, "kernel_name": "middle"},
 ]
 
 

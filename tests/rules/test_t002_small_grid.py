@@ -31,10 +31,19 @@ def test_mig_slices_count_their_own_sms():
     assert hits("T002", IDLE | {"grid_blocks": 14.0, "sm_count_launch": 14.0}) == []
 
 
-def test_kernels_within_three_launch_floors_and_small_shares_are_left_out():
-    assert hits("T002", IDLE | {"grid_blocks": 1.0, "duration_s": 10.4e-6}) == []  # 3 x 3.5 µs
+def test_kernels_near_the_launch_floor_and_small_shares_are_left_out():
+    short = IDLE | {"grid_blocks": 1.0, "dram_bytes": 1e6, "flop_fp32": 1e6}
+    assert hits("T002", short | {"duration_s": 5.2e-6}) == []  # 1.5 x 3.5 µs = 5.25 µs
+    assert hits("T002", short | {"duration_s": 5.3e-6}) == [0]
     large = IDLE | {"kernel_name": "large", "duration_s": 20e-3}
     assert hits("T002", IDLE | {"grid_blocks": 1.0}, large) == []  # 100 of 20,100 µs are 0.5 %
+
+
+def test_more_blocks_do_not_save_the_launch():
+    # 99 % of the SMs are idle for 7 µs, of which launching takes 3.5.
+    short = IDLE | {"grid_blocks": 1.0, "duration_s": 7e-6, "dram_bytes": 1e6, "flop_fp32": 1e6}
+    (found,) = run("T002", short).findings.to_dicts()
+    assert found["time_at_stake_s"] == pytest.approx(3.5e-6)
 
 
 def test_products_are_told_to_split_k():

@@ -55,6 +55,7 @@ def test_a_plateau_right_of_the_ridge_is_padding():
     assert sorted(outcome.findings["row"]) == [0, 1]
     first = outcome.findings.filter(outcome.findings["row"] == 0).to_dicts()[0]
     assert "takes as long as M = 256, so it executes at least 4 x the useful work" in first["message"]
+    assert first["message"].endswith("; its percentage of the roof counts useful work only")
     assert first["confidence"] == "medium"
 
 

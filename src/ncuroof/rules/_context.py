@@ -3,7 +3,7 @@
 The columns begin with an underscore; they belong to this run and are no part of any table:
 
 ``_floor_s``
-    Launch floor of the kernel's chip and report, in seconds (:func:`ncuroof.roofline.launch_floor`).
+    Launch floor of the kernel's chip and report, in seconds (:func:`ncuroof.verdicts.launch_floor`).
 ``_kernel_share``
     Share of the report's GPU time that all launches of this kernel take together, 0 to 1.
 ``_used_pct``
@@ -24,13 +24,16 @@ The columns begin with an underscore; they belong to this run and are no part of
     Share of the time that a last, partly filled wave of blocks wastes by its size; 0 where there is none.
 ``_tail_loss``
     The same as far as SMs were idle at all, where that was measured: the time that filling the wave can save.
+``_told_flop``, ``_told_bytes``
+    Useful work and compulsory bytes as annotated. Where the annotation cannot be true (``annotation_doubt``), its
+    sizes, ``useful_flop`` and the compulsory bytes are null here: no rule judges by them.
 """
 
 from __future__ import annotations
 
 import polars as pl
 
-from ncuroof import roofline
+from ncuroof import roofline, verdicts
 from ncuroof.rules import _tiles
 from ncuroof.rules._findings import Row
 
@@ -54,24 +57,32 @@ SCHEMA: dict[str, pl.DataType] = {
     "_sm_idle": pl.Float64(),
     "_wave_loss": pl.Float64(),
     "_tail_loss": pl.Float64(),
+    "_told_flop": pl.Float64(),
+    "_told_bytes": pl.Float64(),
 }
+
+TOLD = ("op_m", "op_n", "op_k", "useful_flop", "compulsory_bytes", "compulsory_write_bytes")
+"""What follows from the shape in an annotation."""
 
 
 def add(kernels: pl.DataFrame) -> pl.DataFrame:
     """The kernels with the columns above."""
     report = "source_sha256"
     frame = kernels.with_columns(
-        _floor_s=roofline.launch_floor(),
+        _floor_s=verdicts.launch_floor(),
         _kernel_share=pl.col("gpu_time_s").sum().over([report, "kernel_name"])
         / pl.col("gpu_time_s").sum().over(report),
         _used_pct=pl.when(
             pl.coalesce("sm_pct", "roof_pct").is_not_null() & pl.coalesce("memory_pct", "memory_roof_pct").is_not_null()
         ).then(pl.max_horizontal("roof_pct", "memory_roof_pct", "compute_roof_pct", "sm_pct", "memory_pct")),
-        _sms=pl.coalesce("sm_count_launch", "sm_count"),
+        _sms=verdicts.sms(),
         _side=_side(),
         _tensor=_tensor(kernels),
         _sm_idle=_sm_idle(),
         _wave_loss=_wave_loss(),
+        _told_flop=pl.col("useful_flop"),
+        _told_bytes=pl.col("compulsory_bytes"),
+        **{name: pl.when(pl.col("annotation_doubt").is_null()).then(pl.col(name)) for name in TOLD},
     ).with_columns(_tail_loss=pl.min_horizontal("_wave_loss", "_sm_idle"))
     long = (pl.col("duration_s") >= MATTERS_FLOORS * pl.col("_floor_s")) & (pl.col("duration_s") > 0)
     return frame.with_columns(_matters=(long & (pl.col("_kernel_share") >= MATTERS_SHARE)).fill_null(value=False))

@@ -56,7 +56,6 @@ def findings(
     confidence: Callable[[Row], str] | str = "high",
     evidence: Sequence[Evidence] = (),
     severity: Callable[[Row], str] | None = None,
-    beyond_own_time: bool = False,
 ) -> pl.DataFrame:
     """One finding per row of ``hit``.
 
@@ -69,7 +68,6 @@ def findings(
         confidence: high, medium or low.
         evidence: the numbers it rests on, see :class:`Evidence`.
         severity: overrides the rule's severity per row.
-        beyond_own_time: the time at stake may exceed the kernel's own, as what the real program adds does.
     """
     if hit.is_empty():
         return none()
@@ -79,7 +77,7 @@ def findings(
         "row": hit["row"],
         "message": pl.Series([message(r) for r in rows], dtype=pl.String),
         "advice": pl.Series([advice if isinstance(advice, str) else advice(r) for r in rows], dtype=pl.String),
-        "time_at_stake_s": hit.select(stake=_stake(stake, beyond_own_time=beyond_own_time))["stake"],
+        "time_at_stake_s": hit.select(stake=_stake(stake))["stake"],
         "confidence": pl.Series(
             [confidence if isinstance(confidence, str) else confidence(r) for r in rows], dtype=pl.String
         ),
@@ -90,12 +88,10 @@ def findings(
     return pl.DataFrame(columns)
 
 
-def _stake(column: str | None, *, beyond_own_time: bool) -> pl.Expr:
+def _stake(column: str | None) -> pl.Expr:
     if column is None:
         return pl.repeat(None, pl.len(), dtype=pl.Float64)
-    value = pl.col(column).clip(lower_bound=0.0)
-    if not beyond_own_time:
-        value = pl.min_horizontal(value, "duration_s")
+    value = pl.min_horizontal(pl.col(column).clip(lower_bound=0.0), "duration_s")
     return pl.when(pl.col(column).is_finite()).then(value)
 
 

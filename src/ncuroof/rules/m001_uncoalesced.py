@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof import roofline
+from ncuroof import verdicts
 from ncuroof.quantity_text import digits, percent, si
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
@@ -71,7 +71,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         .filter(
             pl.col("_matters")
             & (pl.col("_share") >= limits["excess"])
-            & (pl.col("verdict") != roofline.COMPUTE)
+            & (pl.col("verdict") != verdicts.COMPUTE)
             & (pl.col("_gain") >= limits["worth"]).fill_null(value=True)
         )
         .with_columns(_stake=pl.col("duration_s") * pl.col("_gain"))

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof import roofline
+from ncuroof import verdicts
 from ncuroof.quantity_text import digits
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
@@ -76,7 +76,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
             pl.col("_matters")
             & pl.col("_any").is_not_null()
             & ~explained
-            & (pl.col("verdict") != roofline.COMPUTE)
+            & (pl.col("verdict") != verdicts.COMPUTE)
             & (pl.coalesce("_gain", "_waste") >= limits["worth"])
         )
         .with_columns(_stake=pl.col("duration_s") * pl.col("_gain"))

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof import roofline
+from ncuroof import verdicts
 from ncuroof.quantity_text import percent
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
@@ -41,7 +41,7 @@ SEVERITY = "info"
 NEEDS = ("duration_s", "memory_pct", "l1_pct", "l2_pct", ("memory_roof_pct", "dram_pct"))
 TIER = "roofline"
 LIMITS = {
-    "busy_pct": Limit(roofline.HIGH_PCT, "%", "below it memory is not the limit", "Nsight rule SOLBottleneck"),
+    "busy_pct": Limit(verdicts.HIGH_PCT, "%", "below it memory is not the limit", "Nsight rule SOLBottleneck"),
     "idle_pct": Limit(40.0, "%", "L2 and DRAM with this much room do not limit", "20 points from busy"),
     "margin_pct": Limit(10.0, "%", "memory throughput is that of its busiest unit", "Nsight's margin of 10 points"),
 }
@@ -57,7 +57,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     dram = pl.coalesce("memory_roof_pct", "dram_pct")
     hit = kernels.with_columns(_dram_pct=dram).filter(
         pl.col("_matters")
-        & (pl.col("verdict") == roofline.MEMORY)
+        & (pl.col("verdict") == verdicts.MEMORY)
         & (pl.col("memory_pct") >= limits["busy_pct"])
         & (pl.col("l1_pct") >= pl.col("memory_pct") - limits["margin_pct"])
         & (pl.max_horizontal("l2_pct", "_dram_pct") < limits["idle_pct"])

@@ -14,14 +14,16 @@ How it decides
     (b) the reads measured at DRAM fall well short of the reads that the shape demands, and Qc fits in L2;
     (c) without a shape: nearly all L2 accesses hit, DRAM idles, and the memory system is busy all the same.
     L2 size and hit rate are given as evidence. Writes may stay dirty in L2 when a kernel ends, so (b) looks at reads.
-    With caches flushed before every pass, (b) is not looked for: residency cannot show (see D006).
+    With caches flushed before every pass, (b) is not looked for: residency cannot show (see D006). No time is at stake
+    in this run; what the same bytes would take from DRAM is said in (a), for the real program may take that long.
 
 What to do
     Recompute the intensity from the measured DRAM bytes and compare with the L2 roof. To know the time with cold data,
     measure again with a working set of more than four times the L2, or with --cache-control all.
 
 When it is wrong
-    Compressible memory moves fewer bytes than it stores. A wrong shape in the annotation looks like residency.
+    Compressible memory moves fewer bytes than it stores. A wrong shape in the annotation looks like residency, unless
+    it is so wrong that not even L2 could deliver its bytes (D013).
 """
 
 from __future__ import annotations
@@ -98,17 +100,11 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
             .then(pl.lit("hits"))
         )
         .filter(pl.col("_case").is_not_null() & (pl.col("duration_s") >= limits["min_duration"]))
-        .with_columns(
-            # What the same bytes would cost from DRAM, less what the kernel took: the time the real program may add.
-            _stake=(pl.col("compulsory_bytes") / pl.col("roof_bytes_s") - pl.col("duration_s")).clip(lower_bound=0),
-        )
     )
     return findings(
         hit,
         message=_message,
         advice=ADVICE,
-        stake="_stake",
-        beyond_own_time=True,
         confidence=lambda k: {"above": "high", "reads": "medium", "hits": "low"}[k["_case"]],
         evidence=[
             Evidence("compulsory_bytes", "byte", "l2_size_bytes", "shape of the annotation; limit: L2 size"),
@@ -127,7 +123,8 @@ def _message(k: Row) -> str:
         return (
             f"needs {si(k['compulsory_bytes'], 'byte')}, which is {si(k['_rate'], 'byte/s')}: "
             f"{k['_rate'] / k['roof_bytes_s']:.2f} x the DRAM roof of {si(k['roof_bytes_s'], 'byte/s')}, "
-            f"so part of it comes from L2{size}{real}"
+            f"so part of it comes from L2{size}{real}. From DRAM it would take at least "
+            f"{si(k['compulsory_bytes'] / k['roof_bytes_s'], 's')} instead of {si(k['duration_s'], 's')}"
         )
     if k["_case"] == "reads":
         return (

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.quantity_text import percent, si
-from ncuroof.roofline import HIGH_PCT
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
+from ncuroof.verdicts import HIGH_PCT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,9 +10,11 @@ How it decides
     The duration is within three launch floors, the bound max(W/F, Q/B) explains less than a quarter of it, and SM and
     memory throughput are below a quarter of peak as well, where they are known: integer work has no FLOPs and fills the
     SM all the same. The floor is the shortest kernel of the report, or the default of the GPU's class where that is
-    lower. In a sweep, launches that differ in work by four times and more and take the same time (within 10 %) are
-    named as further evidence. The time at stake leaves out the share in which the busiest roof or unit was used.
-    Confidence is high where both the roof and a throughput, or launches of a sweep, say the same.
+    lower. Where a tenth of the SMs have no block and the kernel takes more than one and a half floors, the grid is the
+    better explanation, and T002 speaks instead. In a sweep, launches that differ in work by four times and more and
+    take the same time (within 10 %) are named as further evidence. Not launching saves a floor at most: the time at
+    stake is that, or less where the busiest roof or unit was used for more of the time. Confidence is high where both
+    the roof and a throughput, or launches of a sweep, say the same.
 
 What to do
     Put the launches into one: a batched or grouped call, fusion with a neighbour, a CUDA graph.
@@ -29,7 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ncuroof import roofline
+from ncuroof import verdicts
 from ncuroof.quantity_text import percent, si
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
@@ -65,12 +67,15 @@ ADVICE = (
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels whose placement is overhead-bound; see the module's documentation."""
-    frame = kernels.with_columns(_floor=roofline.launch_floor())
-    hit = frame.filter(pl.col("verdict") == roofline.OVERHEAD)
+    frame = kernels.with_columns(_floor=pl.col("_floor_s"), _shortest=pl.col("duration_s").min().over("source_sha256"))
+    hit = frame.filter(pl.col("verdict") == verdicts.OVERHEAD)
     hit = _with_peer(hit, limits).with_columns(
         _used=pl.max_horizontal("roof_pct", "sm_pct", "memory_pct"),
     )
-    hit = hit.with_columns(_stake=pl.col("duration_s") * (1 - pl.col("_used") / 100))
+    hit = hit.with_columns(
+        # A launch less saves a floor at most, and the work must still be done.
+        _stake=pl.min_horizontal(pl.col("duration_s") * (1 - pl.col("_used") / 100), "_floor")
+    )
     return findings(
         hit,
         message=_message,
@@ -83,7 +88,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
             Evidence(
                 "_used",
                 "%",
-                100 * roofline.OVERHEAD_EFFICIENCY,
+                100 * verdicts.OVERHEAD_EFFICIENCY,
                 "share of the roof or of Nsight's throughput peak, the larger",
             ),
         ],
@@ -117,7 +122,12 @@ def _message(k: Row) -> str:
     if k["roof_pct"] is not None:
         parts.append(f"its work and bytes explain {percent(k['roof_pct'])} of that")
     if k["roof_pct"] is None or k["_used"] > k["roof_pct"]:
-        parts.append(f"no unit is used to more than {percent(k['_used'])}")
+        parts.append(f"no unit is used to more than {percent(k['_used'])}, averaged over the GPU")
     explained = ", ".join(parts)
     peer = f"; {k['_peer_ratio']:.0f} x the work takes the same time in this sweep" if k["_peer_ratio"] else ""
-    return f"takes {si(k['duration_s'], 's')} with a launch floor of {si(k['_floor'], 's')}; {explained}{peer}"
+    floor = f"with a launch floor of {si(k['_floor'], 's')}"
+    if k["_floor"] >= k["duration_s"]:
+        floor = "and is the shortest kernel here"
+    elif k["_floor"] == k["_shortest"]:
+        floor = f"where the shortest kernel here takes {si(k['_floor'], 's')}"
+    return f"takes {si(k['duration_s'], 's')} {floor}; {explained}{peer}"

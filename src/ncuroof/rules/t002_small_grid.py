@@ -9,9 +9,9 @@ Why it matters
 
 How it decides
     The grid leaves at least a tenth of the SMs that the launch had without a block, and neither a roof nor a unit is
-    busy. The time at stake is the share of idle SMs, (SMs - blocks) / SMs, as far as the busiest roof or unit leaves
-    that much room. Kernels within three launch floors are left to T001; kernels that own less than 1 % of the report's
-    time are left out.
+    busy. The time at stake is the share of idle SMs, (SMs - blocks) / SMs, as far as the busiest roof or unit and the
+    launch floor leave that much room. Kernels within one and a half launch floors, or under 3 µs, are left to T001;
+    kernels that own less than 1 % of the report's time are left out unless T001 would otherwise speak of them.
 
 What to do
     Split the work finer: smaller tiles, split-K or stream-K for matrix products, several blocks per row for
@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ncuroof import verdicts
 from ncuroof.quantity_text import percent
-from ncuroof.roofline import HIGH_PCT
 from ncuroof.rules import Limit
-from ncuroof.rules._context import gain
+from ncuroof.rules._context import MATTERS_SHARE, gain
 from ncuroof.rules._findings import Evidence, Row, findings
 
 if TYPE_CHECKING:
@@ -44,8 +44,15 @@ NEEDS = ("grid_blocks", ("sm_count_launch", "sm_count"), "duration_s")
 TIER = "roofline"
 LIMITS = {
     "blocks_per_sm": Limit(1.0, "1", "with fewer blocks than SMs some SM has none", "Nsight rule LaunchConfiguration"),
-    "idle": Limit(0.10, "1", "of the SMs; a grid that leaves a few idle is a good one", "as for the tail, T003"),
-    "busy_pct": Limit(HIGH_PCT, "%", "above it the chip is used well whatever the grid", "Nsight rule SOLBottleneck"),
+    "idle": Limit(
+        verdicts.GRID_IDLE, "1", "of the SMs; a grid that leaves a few idle is a good one", "as for the tail, T003"
+    ),
+    "floors": Limit(
+        verdicts.GRID_FLOORS, "x", "launch floors; what is shorter is explained by its launch", "scatter of the floor"
+    ),
+    "busy_pct": Limit(
+        verdicts.HIGH_PCT, "%", "above it the chip is used well whatever the grid", "Nsight rule SOLBottleneck"
+    ),
 }
 
 
@@ -59,8 +66,13 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     few = pl.col("grid_blocks") < limits["blocks_per_sm"] * pl.col("_sms")
     idle = 1 - pl.col("grid_blocks") / pl.col("_sms")
     room = pl.col("_used_pct").fill_null(0) < limits["busy_pct"]
-    hit = kernels.filter(pl.col("_matters") & few & room & (idle >= limits["idle"])).with_columns(
-        _stake=pl.col("duration_s") * gain(idle)
+    floor = pl.col("_floor_s")
+    long = verdicts.beyond_launch(floor, limits["floors"])
+    # Whatever its share, a kernel that is taken from T001 must not fall between the two rules.
+    worth = (pl.col("_kernel_share") >= MATTERS_SHARE) | verdicts.launch_like(floor)
+    hit = kernels.filter(long & worth & few & room & (idle >= limits["idle"])).with_columns(
+        # More blocks do not make launching faster.
+        _stake=pl.min_horizontal(pl.col("duration_s") * gain(idle), pl.col("duration_s") - floor)
     )
     return findings(
         hit,
@@ -77,7 +89,11 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
 
 def _message(k: Row) -> str:
     blocks = "1 block runs" if k["grid_blocks"] == 1 else f"{k['grid_blocks']:.0f} blocks run"
-    used = f"; no roof or unit is busier than {percent(k['_used_pct'])}" if k["_used_pct"] is not None else ""
+    used = (
+        f"; no roof or unit is busier than {percent(k['_used_pct'])}, averaged over the GPU"
+        if k["_used_pct"] is not None
+        else ""
+    )
     return f"{blocks} on {k['_sms']:.0f} SMs: {percent(100 - 100 * k['grid_blocks'] / k['_sms'])} of them idle{used}"
 
 

@@ -29,11 +29,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.quantity_text import percent, si
-from ncuroof.roofline import HIGH_PCT
 from ncuroof.rules import Limit
 from ncuroof.rules._context import gain
 from ncuroof.rules._findings import Evidence, Row, findings
 from ncuroof.rules._occupancy import GAP_PCT, ISSUE, THEORETICAL_PCT, few_fit
+from ncuroof.verdicts import HIGH_PCT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.quantity_text import percent
-from ncuroof.roofline import HIGH_PCT
 from ncuroof.rules import Limit
 from ncuroof.rules._context import gain
 from ncuroof.rules._findings import Evidence, findings
 from ncuroof.rules._occupancy import GAP_PCT, TAIL, few_active
+from ncuroof.verdicts import HIGH_PCT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof import roofline
+from ncuroof import verdicts
 from ncuroof.quantity_text import percent
 from ncuroof.rules import Limit, _stalls
 from ncuroof.rules._context import by_side, gain
@@ -66,14 +66,14 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     named = ((_stalls.largest() > limits["stall"]) & (pl.col("issue_active") < limits["issue"])).fill_null(value=False)
     filled = (pl.col("grid_blocks") >= pl.col("_sms")).fill_null(value=True)
     # Without its last wave the kernel would be shorter and its units busier.
-    explained = (pl.col("_used_pct") >= roofline.HIGH_PCT * (1 - pl.col("_tail_loss"))).fill_null(value=False)
+    explained = (pl.col("_used_pct") >= verdicts.HIGH_PCT * (1 - pl.col("_tail_loss"))).fill_null(value=False)
     active = pl.col("sm_cycles_active_avg") / pl.when(pl.col("sm_cycles") > 0).then(pl.col("sm_cycles"))
     empty = (pl.col("waves") >= 1) & (active < limits["active"])
     # With the busiest SM counted, T004 tells imbalance from launch and drain.
     told = pl.col("sm_cycles_active_max").is_not_null() & (pl.col("_sm_idle") - pl.col("_tail_loss") >= IMBALANCE)
     frame = kernels.with_columns(_active=active, _empty=empty.fill_null(value=False))
     hit = frame.filter(
-        (pl.col("verdict") == roofline.LATENCY)
+        (pl.col("verdict") == verdicts.LATENCY)
         & pl.col("_matters")
         & (pl.col("duration_s") >= limits["floors"] * pl.col("_floor_s"))
         & filled
@@ -87,7 +87,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         _stake=pl.when(_UNITS_KNOWN).then(
             pl.when("_empty")
             .then(pl.col("duration_s") * gain(1 - pl.col("_active")) - pl.col("_floor_s"))
-            .otherwise(pl.col("duration_s") * (1 - pl.col("_tail_loss") - pl.col("_used_pct") / roofline.HIGH_PCT))
+            .otherwise(pl.col("duration_s") * (1 - pl.col("_tail_loss") - pl.col("_used_pct") / verdicts.HIGH_PCT))
         ),
     )
     return findings(
@@ -97,9 +97,9 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         stake="_stake",
         confidence="medium",
         evidence=[
-            Evidence("sm_pct", "%", roofline.HIGH_PCT, "Nsight's throughput"),
-            Evidence("memory_pct", "%", roofline.HIGH_PCT, "Nsight's throughput"),
-            Evidence("roof_pct", "%", roofline.HIGH_PCT, "max(W/F, Q/B) / T"),
+            Evidence("sm_pct", "%", verdicts.HIGH_PCT, "Nsight's throughput"),
+            Evidence("memory_pct", "%", verdicts.HIGH_PCT, "Nsight's throughput"),
+            Evidence("roof_pct", "%", verdicts.HIGH_PCT, "max(W/F, Q/B) / T"),
             Evidence("occupancy_achieved_pct", "%"),
             Evidence("issue_active", "1"),
             Evidence("_active", "1", limits["active"], "active cycles of the average SM / cycles"),

@@ -12,7 +12,8 @@ How it decides
     Useful work Wu is 2MNK from the annotated shape. Executed work Wx is, first that is known:
     (a) the operations counted on the path used;
     (b) from a sweep over M with the other sizes fixed: launches of larger M that take the same time execute at least
-        the work of the largest of them, so that work is a lower bound of what all of them execute.
+        the work of the largest of them, so that work is a lower bound of what all of them execute. The placement does
+        not know it: verdict and percentage of the roof of such a launch count useful work only.
     Reported where Wx / Wu is large and the padded intensity Wx / Q lies right of the ridge point F / B. Left of it
     nothing is reported: the time is Q / B either way. The time at stake scales the measured time by
     max(Wu / F, Q / B) / max(Wx / F, Q / B).
@@ -150,8 +151,10 @@ def _message(k: Row) -> str:
     what = f"executes {digits(k['_ratio'])} x the useful work"
     if k["_by"] == "plateau":
         what = f"takes as long as M = {k['_top_m']}, so it executes at least {digits(k['_ratio'])} x the useful work"
+    # The placement comes before the rules, so its percentage cannot know of work that was inferred here.
+    only = "; its percentage of the roof counts useful work only" if k["_by"] == "plateau" else ""
     return (
         f"M = {k['op_m']} {what} ({si(k['_executed'], 'FLOP')} for {si(k['useful_flop'], 'FLOP')}), and with "
         f"it lies right of the ridge point: intensity {digits(k['_padded_intensity'])} against "
-        f"{digits(k['ridge'])} FLOP/byte"
+        f"{digits(k['ridge'])} FLOP/byte{only}"
     )

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof import roofline
+from ncuroof import verdicts
 from ncuroof.quantity_text import digits, percent
 from ncuroof.rules import Limit
 from ncuroof.rules._context import gain
@@ -74,7 +74,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     hit = frame.filter(
         pl.col("_matters")
         & (pl.col("_active") < limits["threads"])
-        & (pl.col("verdict") != roofline.MEMORY)
+        & (pl.col("verdict") != verdicts.MEMORY)
         & (~alone.fill_null(value=False) | pl.col("_by_block"))
     )
     return findings(

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof import roofline
+from ncuroof import verdicts
 from ncuroof.quantity_text import percent
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
@@ -40,7 +40,7 @@ NEEDS = ("duration_s", ("fp32_fma", "fp64_fma"))
 TIER = "roofline"
 LIMITS = {
     "gain": Limit(0.10, "1", "(add + mul) / (add + mul + fma) / 2", "Nsight rule FPInstructions"),
-    "busy_pct": Limit(roofline.HIGH_PCT, "%", "below it arithmetic is not the limit", "Nsight rule SOLBottleneck"),
+    "busy_pct": Limit(verdicts.HIGH_PCT, "%", "below it arithmetic is not the limit", "Nsight rule SOLBottleneck"),
 }
 
 ADVICE = (
@@ -62,7 +62,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         pl.col("_matters")
         & (pl.col("_gain") > limits["gain"])
         & (pl.col("_busy_pct") >= limits["busy_pct"])
-        & (pl.col("verdict") != roofline.MEMORY)
+        & (pl.col("verdict") != verdicts.MEMORY)
         & pl.col("path").is_in(["fp32", "fp64"])
     )
     hit = hit.with_columns(
