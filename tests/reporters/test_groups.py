@@ -13,6 +13,7 @@ from ncuroof.reporters._groups import (
     kernel_groups,
     label,
     launch_shape,
+    limit,
     relevant_pct,
     roof_sources,
     skip_text,
@@ -133,6 +134,23 @@ def test_relevant_percentage_falls_back_to_bandwidth():
     assert relevant_pct({"roof_pct": 50.0, "memory_roof_pct": 20.0}) == 50.0
     assert relevant_pct({"roof_pct": None, "memory_roof_pct": 20.0}) == 20.0
     assert relevant_pct({"roof_pct": None, "memory_roof_pct": None}) is None
+
+
+@pytest.mark.parametrize(
+    ("group", "shown"),
+    [
+        ({"limiter": "l1", "limiter_pct": 87.0, "roof_pct": 2.4, "path": "fp32"}, (87.0, "l1", False)),
+        ({"limiter": "fp16", "limiter_pct": 87.0, "path": "fp16"}, (87.0, "fp16", True)),
+        ({"limiter": "latency", "roof_pct": 30.0, "bound": "memory", "path": "fp32"}, (30.0, "dram", True)),
+        ({"limiter": "launch", "roof_pct": 3.0, "bound": "compute", "path": "fp32"}, (3.0, "fp32", True)),
+        ({"memory_roof_pct": 3.0, "path": "fp32"}, (3.0, "dram", True)),
+        ({"path": "fp32"}, (None, "fp32", True)),
+        ({}, (None, None, True)),
+    ],
+)
+def test_limit_says_what_the_percentage_is_of(group, shown):
+    near = limit(group | {"flop_source": "rate×time"})
+    assert (near.pct, near.of, near.derived) == shown
 
 
 def found(kernels, findings):

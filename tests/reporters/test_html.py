@@ -111,7 +111,7 @@ def test_table_findings_roofs_and_notes():
         "6 launches · 820 µs GPU time · 4 warnings, 1 info, 1 note",
         "60 µs at stakeR001 l2-residentwarning · Nsight Compute agrees",
         "gemm 2048×8192×8192 fp16",
-        "~87 % (bandwidth)",
+        "~87 % DRAM",
         "788 TFLOP/s",
         "measured, table of eight GPUs",
         "D006 caches flushed",

@@ -55,7 +55,7 @@ def test_tables():
     tokens = GFM.parse(out)
     assert sum(t.type == "table_open" for t in tokens) == 3
     assert "| 1 | 49 % | 400 µs | 1 | compute-bound | 87 % | fp16 | gemm 2048×8192×8192 fp16 <code>Kernel" in out
-    assert "| \\~87 % (bandwidth) |" in out
+    assert "| \\~87 % DRAM |" in out
     assert "| 60 µs | R001 l2-resident | warning (Nsight agrees) | #3 <code>softmax</code> | Reads 64 MiB" in out
 
 

@@ -19,10 +19,10 @@ def test_kernel_table():
     # 400 + 3 × 100 + 100 + 20 µs = 820 µs: 49, 37, 12 and 2.4 %. W / F of the product: 2·2048·8192² / 788e12 =
     # 348.8 µs, so 87 % of 400 µs. The copy moves 268435456 B, 87.0 µs at 3085 GB/s, in 100 µs.
     assert table == [
-        "   share  GPU time  verdict         roof  path  kernel",
+        "   share  GPU time  verdict         roof  of    kernel",
         "1   49 %    400 µs  compute-bound   87 %  fp16  gemm 2048×8192×8192 fp16",
         "2   37 %    300 µs  cannot-say     ~87 %  dram  copy ×3",
-        "3   12 %    100 µs  latency-bound   32 %  fp32  softmax",
+        "3   12 %    100 µs  latency-bound   32 %  dram  softmax",
         "4  2.4 %     20 µs  cannot-say         –  –     index_put",
         "~ bytes or FLOPs derived, not counted",
     ]
@@ -94,7 +94,19 @@ def test_limit_counts_the_rest():
 
 def test_equal_names_are_told_apart_by_their_shape():
     out = lines(analysis([kernel(grid_x=7), kernel(grid_x=8, grid_y=2)]))
-    assert [line.split("fp32  ")[1] for line in out if "fp32  " in line] == ["saxpy [7]", "saxpy [8×2]"]
+    assert [line.split("dram  ")[1] for line in out if "dram  " in line] == ["saxpy [7]", "saxpy [8×2]"]
+
+
+def test_the_percentage_is_that_of_what_binds():
+    # 2.4 % of a roof, but L1 at 87 % and the SM at 91 %: those are what the verdict is about, and they are counted.
+    derived = {"flop_source": "rate×time", "roof_pct": 2.4, "duration_s": 1e-3}
+    l1 = kernel(kernel_name="a", verdict="memory-bound", limiter="l1", limiter_pct=87.0, **derived)
+    sm = kernel(kernel_name="b", verdict="compute-bound", limiter="sm", limiter_pct=91.0, **derived)
+    dram = kernel(kernel_name="c", verdict="memory-bound", limiter="dram", limiter_pct=65.0, **derived)
+    out = lines(analysis([l1, sm, dram]))
+    assert out[3].split("memory-bound")[1].split() == ["87", "%", "l1", "a"]
+    assert out[4].split("compute-bound")[1].split() == ["91", "%", "sm", "b"]
+    assert out[5].split("memory-bound")[1].split() == ["~65", "%", "dram", "c"]
 
 
 def test_many_gpus_and_reports():

@@ -138,6 +138,37 @@ def relevant_pct(group: Row) -> float | None:
     return float(value) if value is not None else None
 
 
+LEVELS = {"dram": "DRAM", "l2": "L2", "l1": "L1", "memory": "memory", "sm": "SM"}
+"""Limiters that are no compute path, and what they are called."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a table shows of how close a kernel is to what limits it.
+
+    Attributes:
+        pct: percent of the limiter's roof or peak; where nothing binds, of the larger of the two roofs; None: unknown.
+        of: what it is a percentage of: dram, l2, l1, memory, sm or a compute path; None where not even that is known.
+        derived: whether it rests on work or bytes that were not counted.
+    """
+
+    pct: float | None
+    of: str | None
+    derived: bool
+
+
+def limit(group: Row) -> Limit:
+    """How close a kernel is to what binds it, and to what."""
+    pct, of = group.get("limiter_pct"), group.get("limiter")
+    if pct is not None:
+        # Nsight's throughput percentages are counted, whatever W and Q are.
+        return Limit(float(pct), str(of), of not in {"l2", "l1", "memory", "sm"} and is_derived(group))
+    pct = relevant_pct(group)
+    path = str(group["path"]) if group.get("path") else None
+    by_bytes = group.get("bound") == "memory" or group.get("roof_pct") is None
+    return Limit(pct, "dram" if pct is not None and (by_bytes or path is None) else path, is_derived(group))
+
+
 @dataclass(frozen=True)
 class FindingGroup:
     """The same finding on identical launches.

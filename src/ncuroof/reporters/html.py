@@ -12,16 +12,16 @@ from ncuroof import __version__
 from ncuroof.reporters import _figures as fig
 from ncuroof.reporters._drawings import Drawing, drawings
 from ncuroof.reporters._groups import (
+    LEVELS,
     FindingGroup,
     Row,
     condensed,
     finding_groups,
     full_name,
-    is_derived,
     kernel_groups,
     label,
     launch_shape,
-    relevant_pct,
+    limit,
     roof_sources,
     skip_text,
     totals,
@@ -246,7 +246,7 @@ def _kernels(groups: pl.DataFrame, found: Mapping[int, Sequence[FindingGroup]], 
     body = "\n".join(_kernel(r, found.get(r["group"], ()), largest, named=many) for r in rows)
     rest = groups.height - len(rows)
     more = f'<p class="quiet">and {fig.count(rest, "more kernel")} not shown here.</p>' if rest else ""
-    derived = '<p class="quiet">~ W or Q was derived, not counted.</p>' if any(is_derived(r) for r in rows) else ""
+    derived = '<p class="quiet">~ W or Q was derived, not counted.</p>' if any(limit(r).derived for r in rows) else ""
     return (
         "<h2>Kernels, most GPU time first</h2>"
         "<div class=scroll><table><thead><tr><th class=n>#</th><th class=n>share</th><th class=n>GPU time</th>"
@@ -265,15 +265,15 @@ def _kernel(r: Row, found: Iterable[FindingGroup], largest: float, *, named: boo
     about = ", ".join(part for part in (launch_shape(r), cut(str(r["source"] or ""), 80) if named else "") if part)
     name = f"<strong>{_text(told, 120)}</strong><br>" if told else ""
     codes = ", ".join(dict.fromkeys(_text(f.row["code"], 20) for f in found))
-    pct = relevant_pct(r)
-    what = "" if r["roof_pct"] is not None or pct is None else " (bandwidth)"
+    near = limit(r)
+    what = f" {LEVELS[near.of]}" if near.of in LEVELS else ""
     return (
         f'<tr id="k{r["group"]}"><td class=n>{r["group"] + 1}</td>'
         f"<td class=n>{escape(fig.percent(100 * share if share is not None else None))}{bar}</td>"
         f"<td class=n>{fig.si(r['total_s'], 's')}</td><td class=n>{r['launches']}</td>"
         f'<td class=why><span class="mark" style="color:{color}">{mark}</span>{escape(verdict)}'
         f'<br><span class="quiet">{_text(r["verdict_reason"] or "", 160)}</span></td>'
-        f"<td class=n>{'~' if is_derived(r) and pct is not None else ''}{escape(fig.percent(pct))}{what}</td>"
+        f"<td class=n>{'~' if near.derived and near.pct is not None else ''}{escape(fig.percent(near.pct))}{what}</td>"
         f"<td>{_text(r['path'] or fig.UNKNOWN, 40)}</td><td class=n>{fig.number(r['intensity'])}</td>"
         f'<td class=kernel>{name}<span class="name">{escape(shorten(full_name(r), LONGEST_NAME))}</span>'
         f'<br><span class="quiet">{escape(about)}</span></td><td>{codes}</td></tr>'

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from ncuroof.reporters import _figures as fig
 from ncuroof.reporters._groups import (
+    LEVELS,
     FindingGroup,
     Row,
     condensed,
     finding_groups,
     full_name,
-    is_derived,
     kernel_groups,
     label,
-    relevant_pct,
+    limit,
     roof_sources,
 )
 from ncuroof.reporters._names import cut, shorten
@@ -137,19 +137,19 @@ def _kernels(groups: pl.DataFrame, cap: int | None) -> str:
         "| --: | --: | --: | --: | --- | --: | --- | --- |",
     ]
     for r in rows:
-        pct = relevant_pct(r)
-        derived = "\\~" if is_derived(r) and pct is not None else ""
-        bandwidth = " (bandwidth)" if r["roof_pct"] is None and pct is not None else ""
+        near = limit(r)
+        derived = "\\~" if near.derived and near.pct is not None else ""
+        level = f" {prose(LEVELS[near.of])}" if near.of in LEVELS else ""
         lines.append(
             f"| {r['group'] + 1} | {_percent(100 * r['time_share'] if r['time_share'] is not None else None)} "
             f"| {fig.si(r['total_s'], 's')} | {r['launches']} | {prose(str(r['verdict'] or fig.UNKNOWN))} "
-            f"| {derived}{_percent(pct)}{bandwidth} "
+            f"| {derived}{_percent(near.pct)}{level} "
             f"| {prose(str(r['path'] or fig.UNKNOWN))} | {_kernel(r)} |"
         )
     rest = groups.height - len(rows)
     if rest:
         lines += ["", f"and {fig.count(rest, 'more kernel')}."]
-    if any(is_derived(r) for r in rows):
+    if any(limit(r).derived for r in rows):
         lines += ["", "\\~ bytes or FLOPs derived, not counted"]
     return "\n".join(lines)
 

@@ -13,11 +13,10 @@ from ncuroof.reporters._groups import (
     finding_groups,
     full_name,
     gpu_names,
-    is_derived,
     kernel_groups,
     label,
     launch_shape,
-    relevant_pct,
+    limit,
     roof_sources,
     skip_text,
     totals,
@@ -37,7 +36,7 @@ DESCRIPTION = "Kernels that own the time, findings and notes, for a terminal or 
 SUFFIX = ".txt"
 
 NAMES_NEED = 72
-"""Columns under which the table leaves out the compute path."""
+"""Columns under which the table leaves out what the percentage is of."""
 PADDED = 1.25
 """Executed over useful work from which the ratio is told: below it, it is the rounding of any tiled kernel."""
 SUITE_SHOWN = 10
@@ -77,20 +76,21 @@ def _kernels(groups: pl.DataFrame, options: RenderOptions, width: int) -> list[s
     if not rows:
         return []
     right = [True, True, True, False, True, False]
-    cells = [["", "share", "GPU time", "verdict", "roof", "path"]]
+    cells = [["", "share", "GPU time", "verdict", "roof", "of"]]
     for r in rows:
-        derived = "~" if is_derived(r) and relevant_pct(r) is not None else ""
+        near = limit(r)
+        derived = "~" if near.derived and near.pct is not None else ""
         cells.append(
             [
                 str(r["group"] + 1),
                 fig.percent(100 * r["time_share"] if r["time_share"] is not None else None),
                 fig.si(r["total_s"], "s"),
                 cut(str(r["verdict"] or fig.UNKNOWN), 16),
-                derived + fig.percent(relevant_pct(r)),
-                cut(str(r["path"] or ("dram" if relevant_pct(r) is not None else fig.UNKNOWN)), 12),
+                derived + fig.percent(near.pct),
+                cut(near.of or fig.UNKNOWN, 12),
             ]
         )
-    if width < NAMES_NEED:  # the path can go: a name of 16 columns cannot
+    if width < NAMES_NEED:  # the last column can go: a name of 16 columns cannot
         cells, right = [line[:-1] for line in cells], right[:-1]
     lines = columns(cells, right)
     start = max(len(line) for line in lines) + 2
@@ -160,6 +160,7 @@ def _verdicts(rows: list[Row], width: int) -> list[str]:
             f"Q {fig.si(r['traffic_bytes'], 'byte')} ({visible(str(r['traffic_bytes_source']))})"
             if r["traffic_bytes"] is not None
             else "",
+            f"path {visible(str(r['path']))}" if r["path"] else "",
             launch_shape(r),
         ]
         text = "; ".join([str(r["verdict_reason"] or "no reason given"), *(f for f in facts if f)])
