@@ -22,7 +22,7 @@ def test_fires_with_how_far_off_it_is():
     assert found["severity"] == "note"
     assert found["time_at_stake_s"] is None
     # 2 x 99999999 x 51299999 x 4096 = 4.202e19 FLOP, over 1.374e11.
-    assert found["message"].startswith("its annotation asks for 42025 PFLOP in 250 µs, 3.06e+08 x the")
+    assert found["message"].startswith("the annotation of k asks for 42025 PFLOP in 250 µs, 3.06e+08 x the")
     assert found["message"].endswith("the 137 GFLOP that were executed: it cannot be true and is left out")
     evidence = {e["metric"]: e["value"] for e in found["evidence"]}
     assert evidence["told_flop"] == pytest.approx(4.202e19, rel=1e-3)
@@ -42,6 +42,10 @@ def test_what_is_possible_stays_silent():
 
 
 def test_no_other_rule_uses_it():
+    # Not even its type: FP16 work on the FP32 path would be off the tensor cores (R002).
+    wrong = MISTYPED | {"flop_fp16": None, "flop_fp32": 1.2e10, "tensor_pct": 0.0, "roof_flop_s_fp32": 6e13}
+    assert hits("R002", wrong | {"useful_flop": 1.2e10, "compulsory_bytes": 1e8}) == [0]
+    assert hits("R002", wrong) == []
     findings = rules.run(placed(MISTYPED), Config()).findings
     codes = set(findings["code"])
     assert "D013" in codes

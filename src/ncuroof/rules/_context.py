@@ -26,7 +26,7 @@ The columns begin with an underscore; they belong to this run and are no part of
     The same as far as SMs were idle at all, where that was measured: the time that filling the wave can save.
 ``_told_flop``, ``_told_bytes``
     Useful work and compulsory bytes as annotated. Where the annotation cannot be true (``annotation_doubt``), its
-    sizes, ``useful_flop`` and the compulsory bytes are null here: no rule judges by them.
+    operation, type and sizes, ``useful_flop`` and the compulsory bytes are null here: no rule judges by them.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ SCHEMA: dict[str, pl.DataType] = {
     "_told_bytes": pl.Float64(),
 }
 
-TOLD = ("op_m", "op_n", "op_k", "useful_flop", "compulsory_bytes", "compulsory_write_bytes")
-"""What follows from the shape in an annotation."""
+TOLD = ("op", "op_dtype", "op_m", "op_n", "op_k", "useful_flop", "compulsory_bytes", "compulsory_write_bytes")
+"""What an annotation says of the work, and what follows from it."""
 
 
 def add(kernels: pl.DataFrame) -> pl.DataFrame:

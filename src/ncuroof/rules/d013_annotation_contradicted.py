@@ -5,7 +5,7 @@ What it does
 
 Why it matters
     A mistyped size makes every figure that rests on it wrong: useful work, padding, intensity, residency in L2. Such an
-    annotation is left out: the launch is placed by its counters alone, and no other rule uses its sizes.
+    annotation is left out: the launch is placed by its counters alone, and no other rule uses what it says.
 
 How it decides
     One of these holds:
@@ -81,4 +81,5 @@ def _message(k: Row) -> str:
         limit = "what this GPU can do"
         if k["annotation_doubt"] == "executed":
             limit = f"the {si(k['flop'], 'FLOP')} that were executed"
-    return f"its annotation asks for {what}, {times} x {limit}: it cannot be true and is left out"
+    name = k["kernel_name"] or "a kernel"
+    return f"the annotation of {name} asks for {what}, {times} x {limit}: it cannot be true and is left out"
