@@ -7,7 +7,7 @@ The reports in FOLDER are repeated under other launch shapes until there are KER
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from contextlib import contextmanager
 
@@ -36,7 +36,11 @@ def repeated(dataset: Dataset, wanted: int) -> Dataset:
 
 
 def main() -> None:
-    folder, wanted = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 10_000
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", help="folder of reports")
+    parser.add_argument("kernels", nargs="?", type=int, default=10_000, help="how many kernels to grow it to")
+    arguments = parser.parse_args()
+    folder, wanted = arguments.folder, arguments.kernels
     dataset = repeated(pipeline.load_all([folder]).dataset, wanted)
     analysis = pipeline.analyze(dataset, Config(nsight="hide"))
     print(f"{dataset.kernels.height} kernels, {dataset.rules.height} results of Nsight's rules")

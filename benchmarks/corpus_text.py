@@ -7,6 +7,7 @@ Prints one line per file and the two counts: files that gave kernels, files that
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -57,7 +58,9 @@ def look(path: Path) -> Row:
 
 
 def main() -> int:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else CORPUS
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=CORPUS)
+    folder = parser.parse_args().folder
     rows = [look(path) for path in sorted(folder.iterdir()) if path.is_file()]
     for row in rows:
         notes = f" [{', '.join(row.notes)}]" if row.notes else ""

@@ -26,7 +26,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ncuroof import pipeline, roofline, roofs
+from ncuroof import pipeline
+from ncuroof.config import Config
 from ncuroof.roofline import work_column
 from ncuroof.tables import PATHS
 
@@ -141,7 +142,7 @@ def main() -> int:
     if loaded.dataset is None:
         print("nothing that a reader knows was found", file=sys.stderr)
         return 2
-    placed = roofline.place(roofs.attach(loaded.dataset.kernels).with_row_index("row"))
+    placed = pipeline.analyze(loaded.dataset, Config(nsight="hide")).kernels
     without = [s.sha256 for s in loaded.dataset.sources if s.format in WITHOUT_METRICS]
     kernels = placed.filter(~pl.col("source_sha256").is_in(without))
     table = coverage(kernels)

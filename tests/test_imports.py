@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 import pytest
-
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "src" / "ncuroof"

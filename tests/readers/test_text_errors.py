@@ -7,18 +7,18 @@ from tests.readers.text_helpers import read_bytes, read_text
 
 from ncuroof.errors import EXIT_ERROR, InputError, NothingMeasuredError, UnrecognisedError
 
-PROF = "==PROF== Connected to process 20167 (/root/a.out)\n"
+PROF = "==PROF== Connected to process 1 (a.out)\n"
 
 CASES = {
     "permission": (
         PROF + "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance "
         "Counters on the "
-        "target device 0.\n==PROF== Disconnected from process 20167\n==WARNING== No kernels were profiled.\n",
+        "target device 0.\n==PROF== Disconnected from process 1\n==WARNING== No kernels were profiled.\n",
         ["permission", "ERR_NVGPUCTRPERM"],
         ["NVreg_RestrictProfilingToAdminUsers=0", "--cap-add=SYS_ADMIN", "cloud provider"],
     ),
     "no kernels": (
-        PROF + "==PROF== Disconnected from process 20167\n==WARNING== No kernels were profiled.\n",
+        PROF + "==PROF== Disconnected from process 1\n==WARNING== No kernels were profiled.\n",
         ["no kernel was profiled"],
         ["--target-processes all"],
     ),

@@ -97,6 +97,7 @@ def _chunks(reading: Reading) -> Iterator[Chunk]:
     if kernels.anonymous:
         reading.note(
             "no-kernel-line",
-            f"{kernels.anonymous} kernels stand in the file without the line that names them; their metrics were kept.",
+            f"Metrics of {kernels.anonymous} kernel{'s' * (kernels.anonymous != 1)} stand in the file without the line "
+            "that names the kernel; they were kept.",
         )
     reading.finish()
