@@ -59,7 +59,7 @@ def main() -> None:
     options.add_argument("--movers", default=",".join(MOVERS), help="movers, comma-separated")
     options.add_argument("--sweep", action="store_true", help="copy over working sets instead")
     options.add_argument("--sweep-last", type=int, default=SWEEP_LAST, help="largest working set of the sweep, bytes")
-    arguments = options.parse_args()
+    arguments = harness.parse(options)
     names = arguments.movers.split(",")
     unknown = [name for name in names if name not in MOVERS]
     if unknown:

@@ -170,7 +170,7 @@ def main() -> None:
     options.add_argument("--scale", type=int, default=1, help="divide the widths by this, for small runs")
     options.add_argument("--no-graph", action="store_true", help="leave out the CUDA graph")
     options.add_argument("--bandwidth", type=float, help="measured bandwidth in GB/s, to show the ratio to the bound")
-    arguments = options.parse_args()
+    arguments = harness.parse(options)
     harness.start(arguments)
     shape = Shape(layers=arguments.layers).scaled(arguments.scale)
     rows = []

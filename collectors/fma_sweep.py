@@ -50,7 +50,7 @@ def main() -> None:
     options.add_argument("--bytes", type=int, default=512 * harness.MIB, help="bytes of both arrays together")
     options.add_argument("--r", type=harness.ints, default=harness.doubling(1, 2048), help="R, comma-separated")
     options.add_argument("--torch", action="store_true", help="use the torch fallback even where Triton is installed")
-    arguments = options.parse_args()
+    arguments = harness.parse(options)
     harness.start(arguments)
     fused = arguments.device == "cuda" and not arguments.torch and importlib.util.find_spec("triton") is not None
     rows = []

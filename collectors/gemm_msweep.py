@@ -19,7 +19,7 @@ def main() -> None:
     options.add_argument("--m", type=harness.ints, default=ROWS, help="M, comma-separated")
     options.add_argument("--n", type=int, default=COLUMNS, help="N")
     options.add_argument("--k", type=int, default=COLUMNS, help="K")
-    arguments = options.parse_args()
+    arguments = harness.parse(options)
     harness.start(arguments)
     n, k = arguments.n, arguments.k
     rows = []

@@ -15,7 +15,7 @@ def main() -> None:
     """Run the products."""
     options = harness.parser(__doc__ or "", dtypes="fp64,fp32,tf32,fp16,bf16,fp8")
     options.add_argument("--sizes", type=harness.ints, default=harness.doubling(FIRST, LAST), help="n, comma-separated")
-    arguments = options.parse_args()
+    arguments = harness.parse(options)
     harness.start(arguments)
     rows = []
     for dtype in harness.dtypes(arguments):

@@ -1,7 +1,7 @@
 """What every collector shares: options, timing, element types, formulas and output.
 
 The collectors are plain scripts. They need PyTorch; of ncuroof they use the annotations only, and run without
-it. ``--device cpu`` runs everything small and without a GPU.
+it. ``--device cpu`` runs everything without a GPU, and small unless options say otherwise.
 """
 
 from __future__ import annotations
@@ -42,6 +42,24 @@ TORCH_TYPE = {
 FP8_CAPABILITY = (8, 9)
 """First compute capability whose tensor cores take FP8."""
 CPU_TYPES = ("fp64", "fp32", "bf16")
+CPU_DEFAULTS: dict[str, Any] = {
+    "warmup": 1,
+    "repeats": 3,
+    "bytes": MIB,
+    "sweep_last": MIB,
+    "sizes": [64, 128],
+    "m": [1, 2, 4, 8],
+    "n": 64,
+    "k": 64,
+    "r": [1, 2, 4],
+    "launches": 100,
+    "scale": 16,
+    "layers": 1,
+    "batches": [1, 2],
+    "prompt": 8,
+    "prompts": [16],
+}
+"""What the options of all collectors default to with ``--device cpu``: each then ends within seconds."""
 
 Row = dict[str, Any]
 
@@ -58,7 +76,12 @@ class Timing:
 def parser(description: str, *, dtypes: str) -> argparse.ArgumentParser:
     """Return a parser with the options that all collectors have."""
     options = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    options.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="where to run; cpu is for tests")
+    options.add_argument(
+        "--device",
+        choices=("cuda", "cpu"),
+        default="cuda",
+        help="where to run; cpu is for tests: small sizes, few repeats",
+    )
     options.add_argument("--dtypes", default=dtypes, help="element types, comma-separated")
     options.add_argument("--seed", type=int, default=0, help="seed of the random inputs")
     options.add_argument("--warmup", type=int, default=3, help="unmeasured calls before each point")
@@ -67,6 +90,16 @@ def parser(description: str, *, dtypes: str) -> argparse.ArgumentParser:
     options.add_argument("--json", type=Path, metavar="FILE", help="write the rows, with the device, as JSON")
     options.add_argument("--csv", type=Path, metavar="FILE", help="write the rows as CSV")
     return options
+
+
+def parse(options: argparse.ArgumentParser) -> argparse.Namespace:
+    """Parse the command line; with ``--device cpu`` what is not asked for is small."""
+    arguments = options.parse_args()
+    if arguments.device == "cpu":
+        # Options that were given win: a default only fills what is missing.
+        options.set_defaults(**{name: CPU_DEFAULTS[name] for name in vars(arguments) if name in CPU_DEFAULTS})
+        arguments = options.parse_args()
+    return arguments
 
 
 def start(arguments: argparse.Namespace) -> None:

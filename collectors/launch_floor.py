@@ -56,7 +56,7 @@ def main() -> None:
     """Run the three figures."""
     options = harness.parser(__doc__ or "", dtypes="fp32")
     options.add_argument("--launches", type=int, default=1000, help="launches in a row")
-    arguments = options.parse_args()
+    arguments = harness.parse(options)
     harness.start(arguments)
     rows = []
     for dtype in harness.dtypes(arguments):

@@ -30,7 +30,7 @@ def main() -> None:
     options.add_argument("--prompt", type=int, default=1024, help="tokens of each prompt in prefill")
     options.add_argument("--phases", default="prefill,decode", help="phases, comma-separated")
     options.add_argument("--scale", type=int, default=1, help="divide every layer's N and K by this, for small runs")
-    arguments = options.parse_args()
+    arguments = harness.parse(options)
     harness.start(arguments)
     rows = []
     for dtype in harness.dtypes(arguments):

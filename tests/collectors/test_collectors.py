@@ -64,6 +64,44 @@ def test_runs_small_on_the_cpu_prints_a_table_writes_files_and_annotates(torch, 
         assert annotation.parse("", message).remark == ""  # every operation has a formula, and its sizes fit
 
 
+LARGEST = {
+    "bandwidth": ("bytes", 1 << 20),
+    "gemm_square": ("n", 128),
+    "gemm_msweep": ("m", 8),
+    "fma_sweep": ("r", 4),
+    "launch_floor": ("repeats", 3),
+    "qwen_layers": ("n", 18944 // 16),
+    "decode_step": ("layers", 1),
+}
+"""Collector: a size of its rows, and the largest that the CPU run takes by itself."""
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_cpu_run_is_small_without_being_asked(torch, name, tmp_path):
+    command = [sys.executable, str(COLLECTORS / f"{name}.py"), "--device", "cpu", "--json", str(tmp_path / "x.json")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "x.json").read_text())["rows"]
+    column, largest = LARGEST[name]
+    assert max(row[column] for row in rows) == largest
+    assert max(row["repeats"] for row in rows) == 3
+
+
+def test_options_that_were_given_win_over_the_small_defaults(torch, collector, monkeypatch):
+    harness = collector("harness")
+
+    def parsed(*words):
+        options = harness.parser("", dtypes="fp32")
+        options.add_argument("--sizes", type=harness.ints, default=[256, 8192])
+        monkeypatch.setattr(sys, "argv", ["x", *words])
+        arguments = harness.parse(options)
+        return arguments.sizes, arguments.repeats, arguments.warmup
+
+    assert parsed() == ([256, 8192], 20, 3)
+    assert parsed("--device", "cpu") == ([64, 128], 3, 1)
+    assert parsed("--device", "cpu", "--sizes", "256", "--repeats", "20") == ([256], 20, 1)
+
+
 def test_types_that_the_device_lacks_are_left_out_aloud(torch):
     done = run("gemm_square", "--sizes", "16", "--dtypes", "fp32,tf32")
     assert done.returncode == 0
