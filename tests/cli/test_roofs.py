@@ -170,6 +170,36 @@ def test_faults(capsys, arguments, says):
     assert says in fails(capsys, *arguments)
 
 
+def test_a_gpu_without_roofs_has_no_empty_table(capsys):
+    text = out(capsys, "roofs rtx-5060-laptop")
+    assert text.splitlines()[0].startswith("GeForce RTX 5060 Laptop")
+    assert text.splitlines()[-1] == "no roofs: the report's own attributes are used"
+    assert "ridge" not in text
+    # The T4 has data sheet roofs and was never measured.
+    assert out(capsys, "roofs T4 --source measured").splitlines()[-1] == "no measured roofs"
+
+
+def test_bound_on_a_gpu_without_roofs_says_what_is_missing(capsys):
+    said = fails(capsys, *words("bound gemm --m 8 --n 8 --k 8 --dtype fp16 --gpu rtx-5060-laptop"))
+    assert "neither a roof of fp16 nor a bandwidth is known for GeForce RTX 5060 Laptop" in said
+    assert "Clocks and memory speed depend on the laptop" in said
+    assert "--peak and --bandwidth" in said
+    # Here one of the two is known: the bandwidth of the data sheet.
+    said = fails(capsys, *words("bound gemm --m 8 --n 8 --k 8 --dtype fp16 --gpu gtx-1080"))
+    assert "no roof of fp16 is known" in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["roofs H100 H200 H100 --path fp16", "bound copy --n 8 --dtype fp32 --gpu H100 --gpu H200 --gpu H100"],
+)
+def test_the_variant_that_was_taken_is_said_once(capsys, arguments):
+    assert run(words(arguments)) == 0
+    said = capsys.readouterr().err
+    assert said.count("H100 is taken as") == 1
+    assert said.count("H200 is taken as") == 1
+
+
 def test_bound_of_a_thin_product(capsys):
     """W = 205.5 MFLOP, Q = 25.8 MB; Q / 3084.85 GB/s = 8.365 µs; I = 7.96; 7.96 × 3.085 = 24.57 TFLOP/s, 3.06 %."""
     text = out(capsys, "bound gemm --m 8 --n 3584 --k 3584 --dtype bf16 --gpu H100-SXM")

@@ -139,6 +139,14 @@ def test_dry_run_without_ncu_plans_from_the_tables(without_ncu):
     assert done.stdout.rstrip().endswith("python bench.py")
 
 
+def test_dry_run_says_what_one_tensor_type_would_take(without_ncu):
+    done = without_ncu("--dry-run", "--cc", "9.0", "--", "python", "bench.py")
+    assert "about 5 passes" in done.stdout  # 3, and one each for the second and third type
+    assert "--tensor fp16 alone would take about 3 passes" in done.stdout
+    assert "alone would take" not in without_ncu("--dry-run", "--cc", "9.0", "--tensor", "fp16", "--", "x").stdout
+    assert "alone would take" not in without_ncu("--dry-run", "--cc", "9.0", "--tier", "bytes", "--", "x").stdout
+
+
 @pytest.mark.parametrize("options", [(), ("--dry-run", "--plan", "kernels")])
 def test_what_runs_ncu_needs_one(without_ncu, options):
     done = without_ncu(*options, "--cc", "8.0", "--", "true")

@@ -198,6 +198,16 @@ def _gpu(name: str, wanted: Asked, user: Sequence[Roof], source: str | None) -> 
     own = known.of(match.gpu, user)
     matrix = wanted.op in PRODUCTS
     flats = [flat for path in wanted.paths if (flat := known.best(own, path=path, source=source, matrix=matrix))]
+    slopes = [roof for roof in own if roof.path is None and source in (None, roof.source)]
+    if wanted.paths and not flats and not slopes:
+        paths = " or ".join(wanted.paths)
+        note = f" ({match.gpu.note.rstrip('.')})" if match.gpu.note else ""
+        kind = f"{source} " if source else ""
+        msg = (
+            f"neither a {kind}roof of {paths} nor a {kind}bandwidth is known for {match.gpu.name}{note}; give both, "
+            "with --peak and --bandwidth in place of --gpu, or with --roofs"
+        )
+        raise UsageError(msg)
     if wanted.paths and not flats:
         what = f"{source or ''} roof of {' or '.join(wanted.paths)}".strip()
         msg = f"no {what} is known for {match.gpu.name}; give one with --roofs, or another --path"

@@ -80,8 +80,8 @@ def _origin(roof: Roof) -> str:
     return f"{roof.source}, {KIND_WORDS[roof.kind]}" if roof.kind else roof.source
 
 
-def detail(gpu: Gpu, own: Sequence[Roof]) -> list[str]:
-    """Every roof of one GPU."""
+def detail(gpu: Gpu, own: Sequence[Roof], source: str | None = None) -> list[str]:
+    """Every roof of one GPU, or, where there is none (from ``source``), a line that says so."""
     facts = [
         gpu.chip,
         *([f"CC {gpu.cc[0]}.{gpu.cc[1]}"] if gpu.cc else []),
@@ -91,6 +91,8 @@ def detail(gpu: Gpu, own: Sequence[Roof]) -> list[str]:
         *([f"{gpu.clock_hz / 1e6:.0f} MHz"] if gpu.clock_hz else []),
     ]
     lines = wrap(f"{gpu.name} ({gpu.id}): {', '.join(facts)}") + (wrap(gpu.note) if gpu.note else []) + [""]
+    if not own:
+        return lines + wrap(f"no {source} roofs" if source else "no roofs: the report's own attributes are used")
     rows = [["roof", "source", "value", "ridge", "from"]]
     for roof in sorted(own, key=lambda r: (r.path is not None, _rank(r), not r.dense)):
         slope = known.slope_of(own, roof) if roof.path else None

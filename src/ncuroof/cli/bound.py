@@ -59,9 +59,9 @@ def command(
     if not machines:
         msg = "name a GPU (--gpu H100-SXM) or a machine (--peak 60TFLOP/s --bandwidth 3.35TB/s)"
         raise UsageError(msg)
-    for machine in machines:
-        if machine.remark:
-            typer.echo(f"note: {machine.remark}", err=True)
+    for remark in dict.fromkeys(machine.remark for machine in machines):
+        if remark:
+            typer.echo(f"note: {remark}", err=True)
     if format_ is Format.JSON:
         typer.echo(json.dumps(_bound.document(asked, machines), indent=2))
     else:

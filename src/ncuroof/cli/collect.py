@@ -125,6 +125,8 @@ def command(
         planned = session.steps(bench, options, hints.types_used(known.kernels))
     if dry_run:
         _show(bench, planned, known)
+        if options.tensor is None and known.kernels is None:
+            _show_one_type(planned, session.steps(bench, options, tiers.COMMON_TYPES[:1]))
         return 0
     for step in planned:
         if step.wanted.missing:
@@ -199,6 +201,22 @@ def _show(bench: Bench, planned: Sequence[Step], known: Plan) -> None:
         typer.echo("\nkernels of the program, most time first:")
         for launches, seconds, name in planning.heaviest(known.kernels):
             typer.echo(printable(f"  {1e6 * seconds:>10.1f} µs  {launches:>6} x  {name}"))
+
+
+def _show_one_type(planned: Sequence[Step], one: Sequence[Step]) -> None:
+    """Say how many passes fewer it would be if the program's tensor type were known."""
+    from ncuroof.collect import tiers
+
+    for step, less in zip(planned, one, strict=True):
+        if (
+            step.wanted.passes is not None
+            and less.wanted.passes is not None
+            and step.wanted.passes > less.wanted.passes
+        ):
+            typer.echo(
+                f"\n{step.cache} caches: {', '.join(tiers.COMMON_TYPES)} are counted, as the program's tensor type is "
+                f"not known; --tensor {tiers.COMMON_TYPES[0]} alone would take about {less.wanted.passes} passes"
+            )
 
 
 def _finish(reports: Sequence[Path], sidecar: Sidecar, options: Options, output_format: str | None) -> int:

@@ -59,8 +59,8 @@ def command(
     if unknown:
         msg = f"{unknown[0].reason}. `ncuroof roofs` lists all."
         raise UsageError(msg)
-    for name, match in matches:
-        if said := text.others(name, match):
+    for said in dict.fromkeys(text.others(name, match) for name, match in matches):
+        if said:
             typer.echo(f"note: {said}", err=True)
     chosen = [match.gpu for _, match in matches if match.gpu is not None] or sorted(
         variants(), key=lambda gpu: gpu.cc or (0, 0), reverse=True
@@ -76,7 +76,7 @@ def command(
         for number, one in enumerate(paths or ["fp16"]):
             typer.echo(("\n" if number else "") + "\n".join(text.overview(chosen, own, one)))
     elif len(chosen) == 1 and not paths:
-        typer.echo("\n".join(text.detail(chosen[0], own[0])))
+        typer.echo("\n".join(text.detail(chosen[0], own[0], source)))
     else:
         named = list(zip(chosen, own, strict=True))
         common = [p for p in PATHS if all(text.roofline(o, p, source) for o in own)]
