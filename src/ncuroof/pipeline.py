@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ncuroof.config import Config
+    from ncuroof.expand import Input
 
 __all__ = ["LoadOptions", "Loaded", "analyze", "ingest", "load", "load_all"]
 
@@ -82,10 +83,22 @@ def analyze(dataset: Dataset, config: Config) -> Analysis:
     return Analysis(placed, found, outcome.skips, dataset, outcome.judged, alone)
 
 
-def ingest(paths: Sequence[str | Path], target: Path, options: LoadOptions | None = None) -> Dataset:
+def ingest(
+    paths: Sequence[str | Path],
+    target: Path,
+    options: LoadOptions | None = None,
+    *,
+    unusable: list[InputError] | None = None,
+) -> Dataset:
     """Write the kernels, metrics and rule results of reports as Parquet; see :mod:`ncuroof.store`.
 
     Nothing is written unless every input could be read.
+
+    Args:
+        paths: reports, folders, globs.
+        target: a folder, or a ``.parquet`` file for the kernels.
+        options: how to read.
+        unusable: where given, inputs that cannot be used are left out and their errors put there.
 
     Returns:
         The data set that was written.
@@ -98,7 +111,11 @@ def ingest(paths: Sequence[str | Path], target: Path, options: LoadOptions | Non
     notes: list[Note] = []
     errors: list[InputError] = []
     items = list(inputs_behind(paths, notes, errors))
-    if errors:
+    if unusable is not None:
+        # Metrics are written as they are read, so what is damaged must be known before anything is.
+        items = [item for item in items if _readable(item, options, errors)]
+        unusable += errors
+    elif errors:
         raise errors[0]
     if any(item.stored for item in items):
         msg = "ingest reads reports; these are tables that were ingested before. Use `ncuroof analyze` on them."
@@ -119,6 +136,20 @@ def ingest(paths: Sequence[str | Path], target: Path, options: LoadOptions | Non
         writer.write("nsight_rules", dataset.rules)
         writer.provenance(dataset.sources, dataset.notes)
     return dataset
+
+
+def _readable(item: Input, options: LoadOptions, errors: list[InputError]) -> bool:
+    """Whether an input can be read to its end; puts the error where it should have been."""
+    try:
+        Reading(options, []).add(item, frozenset())
+    except UnrecognisedError as error:
+        if item.explicit:
+            errors.append(error)
+            return False
+    except InputError as error:
+        errors.append(error)
+        return False
+    return True
 
 
 def nothing_in(paths: Sequence[str | Path]) -> NothingMeasuredError:

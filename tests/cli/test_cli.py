@@ -228,3 +228,37 @@ def test_a_full_disk_is_an_error_and_no_finding():
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "cannot write the output" in done.stderr
+
+
+def test_ingest_keeps_going_if_asked_to(tmp_path, capsys):
+    good, bad = tmp_path / "good.ncu-rep", tmp_path / "bad.ncu-rep"
+    content = ReportBuilder().kernel("k", {"gpu__time_duration.sum": 50000.0}).to_bytes()
+    good.write_bytes(content)
+    bad.write_bytes(content[:-5])
+    assert run(["ingest", str(bad), str(good), "-o", str(tmp_path / "t")]) == 2
+    assert not (tmp_path / "t").exists()
+    capsys.readouterr()
+    assert run(["ingest", str(bad), str(good), "-o", str(tmp_path / "t"), "--keep-going"]) == 2
+    err = capsys.readouterr().err
+    assert "error: bad.ncu-rep: " in err
+    assert "1 report, 1 kernel written" in err
+    assert pipeline.load([tmp_path / "t"]).kernels["source"].to_list() == ["good.ncu-rep"]
+
+
+def test_damage_is_status_2_or_a_result_and_never_a_traceback(tmp_path, capsys):
+    content = ReportBuilder().kernel("k", {"gpu__time_duration.sum": 50000.0}, grid=(1, 1, 1)).to_bytes()
+    path = tmp_path / "d.ncu-rep"
+    statuses = set()
+    for step in range(25):
+        cut = content[: step * len(content) // 25]
+        place = step * 37 % len(content)
+        flipped = content[:place] + bytes([content[place] ^ 0x5A]) + content[place + 1 :]
+        for damaged in (cut, flipped):
+            path.write_bytes(damaged)
+            status = run(["analyze", str(path), "--quiet"])
+            out, err = capsys.readouterr()
+            assert status in {0, 2}
+            assert (status == 2) == (not out)
+            assert err.count("error: ") == (status == 2)
+            statuses.add(status)
+    assert statuses == {0, 2}

@@ -24,6 +24,7 @@ def test_kernel_table():
         "2   37 %    300 µs  cannot-say     ~87 %  dram  copy ×3",
         "3   12 %    100 µs  latency-bound   32 %  dram  softmax",
         "4  2.4 %     20 µs  cannot-say         –  –     index_put",
+        "  cannot say: needs FLOP counters (#2, #4)",
         "~ bytes or FLOPs derived, not counted",
     ]
 

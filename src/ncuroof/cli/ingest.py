@@ -31,6 +31,9 @@ def command(
         str | None,
         typer.Option(metavar="KERNEL", help="Write nothing; show how each quantity of this kernel was obtained."),
     ] = None,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Leave out inputs that cannot be used, write the others.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace tables that came from other reports.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary.")] = False,
 ) -> int:
@@ -38,12 +41,13 @@ def command(
 
     KERNEL of --explain is a part of the kernel's name, or its index in the report.
 
-    Exit status: 0 done, 2 an input could not be used: then nothing is written. (analyze goes on with the other inputs,
-    and exits with 2 as well.) Tables that came from other reports are replaced with --force only.
+    Exit status: 0 done, 2 an input could not be used: then nothing is written, unless --keep-going leaves it out.
+    (analyze goes on with the other inputs, and exits with 2 as well.) Tables that came from other reports are replaced
+    with --force only.
     """
     from ncuroof import explaining, pipeline, replacing
-    from ncuroof.cli import printable
-    from ncuroof.errors import EXIT_OK, UsageError
+    from ncuroof.cli import one_line, printable
+    from ncuroof.errors import EXIT_ERROR, EXIT_OK, InputError, UsageError
 
     options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu, number_format=number_format)
     if explain is not None:
@@ -60,7 +64,10 @@ def command(
         raise UsageError(msg)
     if not force:
         replacing.check(files, output)
-    dataset = pipeline.ingest(files, output, options)
+    unusable: list[InputError] | None = [] if keep_going else None
+    dataset = pipeline.ingest(files, output, options, unusable=unusable)
+    for error in unusable or ():
+        typer.echo(f"error: {one_line(str(error))}", err=True)
     if not quiet:
         for note in dataset.notes:
             typer.echo(
@@ -71,4 +78,4 @@ def command(
             f"{reports} report{'s' * (reports != 1)}, {kernels} kernel{'s' * (kernels != 1)} written to {output.name}",
             err=True,
         )
-    return EXIT_OK
+    return EXIT_ERROR if unusable else EXIT_OK

@@ -42,6 +42,8 @@ PADDED = 1.25
 SUITE_SHOWN = 10
 SHOWN = 20
 """Kernels, and findings, shown unless asked otherwise."""
+FOUND = ("Findings, most time at stake first", SHOWN)
+NOTED = ("Also noted", 5)
 
 
 def render(analysis: Analysis, options: RenderOptions) -> str:
@@ -49,13 +51,15 @@ def render(analysis: Analysis, options: RenderOptions) -> str:
     width = max(options.width, NARROWEST)
     groups = kernel_groups(analysis)
     found = finding_groups(analysis, groups)
+    loud = [f for f in found if not f.is_data_note]
     parts = [
         _heading(analysis, groups, width),
         _kernels(groups, options, width),
-        _findings([f for f in found if not f.is_data_note], groups, options, width),
+        _findings(FOUND, [f for f in loud if f.row["severity"] != "note"], groups, options, width),
+        _findings(NOTED, [f for f in loud if f.row["severity"] == "note"], groups, options, width),
         _notes([f for f in found if f.is_data_note], analysis, options, width),
     ]
-    parts.insert(3, _suite(analysis, options, width))
+    parts.insert(4, _suite(analysis, options, width))
     if options.verbose:
         parts += [_voices(analysis, options, width), _provenance(analysis, groups, width)]
     parts.append(wrap(covered(analysis), width))
@@ -102,12 +106,26 @@ def _kernels(groups: pl.DataFrame, options: RenderOptions, width: int) -> list[s
         share = float(rest["time_share"].sum())
         more = f"… and {fig.count(rest.height, 'more kernel')} with {fig.percent(100 * share)} of the GPU time"
         out.append(f"{more} (--limit 0 shows all)")
+    out += _unsaid(rows, width)
     out += _padding(rows, width)
     if any("~" in line[4] for line in cells[1:]):
         out.append(paint("~ bytes or FLOPs derived, not counted", "dim", on=options.color))
     if options.verbose:
         out += ["", *_verdicts(rows, width)]
     return out
+
+
+def _unsaid(rows: list[Row], width: int) -> list[str]:
+    """Why nothing can be said of some kernels: each reason once, with the kernels it is true of."""
+    reasons: dict[str, list[str]] = {}
+    for r in rows:
+        if r["verdict"] == "cannot-say":
+            reasons.setdefault(str(r["verdict_reason"] or "no reason given"), []).append(f"#{r['group'] + 1}")
+    lines = []
+    for reason, kernels in reasons.items():
+        many = ", ".join(kernels[:6]) + (f" and {len(kernels) - 6} more" if len(kernels) > 6 else "")
+        lines += wrap(visible(f"cannot say: {reason} ({many})"), width, "  ")
+    return lines
 
 
 def _padding(rows: list[Row], width: int) -> list[str]:
@@ -168,11 +186,15 @@ def _verdicts(rows: list[Row], width: int) -> list[str]:
     return lines
 
 
-def _findings(found: list[FindingGroup], groups: pl.DataFrame, options: RenderOptions, width: int) -> list[str]:
+def _findings(
+    heading: tuple[str, int], found: list[FindingGroup], groups: pl.DataFrame, options: RenderOptions, width: int
+) -> list[str]:
+    """A list of findings under its heading, of which so many are shown unless asked otherwise."""
     if not found:
         return []
-    lines = [paint("Findings, most time at stake first", "bold", on=options.color)]
-    shown = found[: options.cap(SHOWN)]
+    title, most = heading
+    lines = [paint(title, "bold", on=options.color)]
+    shown = found[: options.cap(most)]
     advised: set[tuple[str, str]] = set()
     for f in shown:
         row = f.row
