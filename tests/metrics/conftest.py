@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from ncuroof import inputs, metrics, readers, tables
+from ncuroof import inputs, metrics, readers, roofline, roofs, tables, workloads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +40,12 @@ def read(path: Path) -> Report:
     chunks = list(reader.read(file, why, None).chunks)
     launches, rows = pl.concat([c.launches for c in chunks]), pl.concat([c.metrics for c in chunks])
     return Report(launches, rows, metrics.kernels_from(chunks))
+
+
+def placed(kernels: pl.DataFrame) -> pl.DataFrame:
+    """Kernels under the roofs that are attached to them by default."""
+    known = workloads.annotate(kernels)
+    return roofline.place(roofs.attach(known).hstack(roofs.boost_roofs(known)))
 
 
 @pytest.fixture(scope="session")

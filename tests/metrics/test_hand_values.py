@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.metrics.conftest import launch, long, placed, read
 
 from ncuroof.metrics import build_kernels
 
@@ -118,24 +119,72 @@ def test_cc_8_6_fp32_gemm_1024(report):
     assert k["peak_bytes_s_dram"] == exactly(80 * 9145429986.49257)  # 731.6 GB/s
 
 
+NAIVE_GEMM_1024 = {
+    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed": 3884.023138865985,
+    "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum.per_cycle_elapsed": 0,
+    "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum.per_cycle_elapsed": 0,
+    "smsp__cycles_elapsed.sum": 75194648,
+    "device__attribute_multiprocessor_count": 68,
+    "dram__bytes_read.sum": 8388608,
+    "dram__bytes_write.sum": 1993344,
+}
+"""An RTX 3080 multiplies two FP32 matrices of 1024² with a plain kernel."""
+
+
 def test_rtx_3080_fp32_gemm_1024_naive(kernel_of):
     """The plain kernel of the same repository: W = 2·1024³ exactly, Q = 8,388,608 + 1,993,344 B."""
-    k = kernel_of(
-        {
-            "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed": 3884.023138865985,
-            "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum.per_cycle_elapsed": 0,
-            "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum.per_cycle_elapsed": 0,
-            "smsp__cycles_elapsed.sum": 75194648,
-            "device__attribute_multiprocessor_count": 68,
-            "dram__bytes_read.sum": 8388608,
-            "dram__bytes_write.sum": 1993344,
-        },
-        "8.6",
-    )
+    k = kernel_of(NAIVE_GEMM_1024, "8.6")
     # 3884.02 × 75,194,648 ÷ (68 × 4) = 1024³ multiply-adds
     assert k["flop_fp32"] == near(2 * 1024**3, rel=1e-7)
     assert k["dram_bytes"] == 10381952
     assert k["flop_fp32"] / k["dram_bytes"] == near(206.85, abs=0.01)
+
+
+def test_rtx_3080_fp32_gemm_1024_naive_under_its_two_roofs():
+    """24.7 TFLOP/s = 8704 × 2 × 1.419 GHz and 735 GB/s = 80 B × 9.1875 GHz."""
+    clocks = {
+        "sm__cycles_elapsed.avg.per_second": 1.419e9,
+        "dram__cycles_elapsed.avg.per_second": 9.1875e9,
+        "device__attribute_clock_rate": 1_710_000,
+    }
+    # What the report says the device can do in a cycle: 68 SMs × 128 multiply-adds, and 320 bit × 2 ÷ 8 bytes.
+    peaks = {
+        "sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained": 8704,
+        "dram__bytes.sum.peak_sustained": 80,
+    }
+    # 75,194,648 ÷ 272 = 276,450.9 cycles at 1.419 GHz are 194.82 µs.
+    duration = {"gpu__time_duration.sum": 75194648 / 272 / 1.419}
+    row = launch("8.6", kernel_name="gemm_naive", gpu_name="NVIDIA GeForce RTX 3080")
+    k = placed(build_kernels(row, long(NAIVE_GEMM_1024 | clocks | peaks | duration))).row(0, named=True)
+    assert k["duration_s"] == near(194.82e-6, rel=1e-4)
+    assert k["roof_flop_s_fp32"] == exactly(24.701952e12)
+    assert k["roof_bytes_s"] == exactly(735e9)
+    assert k["roof_boost_flop_s_fp32"] == exactly(8704 * 2 * 1.710e9)  # 29.77 TFLOP/s if the clock were not held
+    # W / F = 2,147,483,648 ÷ 24.70 TFLOP/s = 86.94 µs; Q / B = 10,381,952 ÷ 735 GB/s = 14.13 µs: arithmetic binds,
+    # as I = 206.8 is right of the ridge 24,701.952 ÷ 735 = 33.6. It takes 86.94 of 194.82 µs: 44.6 %.
+    assert (k["path"], k["bound"]) == ("fp32", "compute")
+    assert k["time_compute_s"] == near(86.936e-6, rel=1e-4)
+    assert k["ridge"] == near(33.608, abs=0.001)
+    assert k["roof_pct"] == near(44.62, abs=0.01)
+    assert k["compute_roof_pct"] == near(44.62, abs=0.01)
+    assert 100 * k["dram_bytes"] / k["roof_bytes_s"] / k["duration_s"] == near(7.25, abs=0.01)
+
+
+def test_cc_8_7_has_no_dram_counters(corpus):
+    """Orin with 4 SMs: the time is known, DRAM bytes cannot be, FLOPs were not asked for."""
+    (path,) = (corpus / "text").glob("superposition__qualia*metrics-none_orin*.csv")
+    k = placed(read(path).kernels).row(0, named=True)
+    assert k["kernel_name"] == "belief_update"
+    assert k["duration_s"] == exactly(12.994688e-3)  # 12,994,688 ns
+    assert k["sm_hz"] == exactly(3972285 / 12.994688e-3)  # 305.69 MHz: the lowest clock of the chip
+    assert k["dram_counters_absent"] is True
+    assert k["dram_bytes"] is None  # dram__bytes.sum is "n/a", which is not 0
+    assert k["l2_bytes"] == 42839264
+    assert k["warp_inst"] == 316048
+    assert (k["grid_blocks"], k["block_threads"], k["waves"]) == (1, 1024, 0.25)
+    assert k["roof_flop_s_fp32"] == near(4 * 128 * 2 * 305.685e6, rel=1e-5)  # 313 GFLOP/s at that clock
+    assert k["roof_bytes_s"] is None
+    assert (k["bound"], k["roof_pct"], k["verdict"]) == (None, None, "cannot-say")
 
 
 def test_cc_8_9(report):
