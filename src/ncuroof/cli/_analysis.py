@@ -41,7 +41,7 @@ def analysed(files: Sequence[str], config: Config, options: LoadOptions, *, quie
         from ncuroof.collect import export, sidecar
 
         # `ncuroof collect` leaves the times of the program beside the report: time outside kernels is in no counter.
-        analysis = export.with_outside(analysis, sidecar.read_outside(Path(files[0])))
+        analysis = export.with_outside(analysis, sidecar.read_outside(Path(files[0])), config)
     if not quiet:
         tell(analysis.dataset.notes)
     for error in loaded.errors:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof import pipeline, tables
+from ncuroof import pipeline, rules, tables
 from ncuroof.collect import outside
+from ncuroof.rules import p001_time_outside_kernels as rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,15 +48,21 @@ def analyse(reports: Sequence[Path], config: Config, measured: Outside | None) -
         InputError: if a report cannot be used.
     """
     analysis = pipeline.analyze(pipeline.load(list(reports)), config)
-    return with_outside(analysis, measured)
+    return with_outside(analysis, measured, config)
 
 
-def with_outside(analysis: Analysis, measured: Outside | None) -> Analysis:
-    """Add the finding about time outside kernels to an analysis that does not have it."""
-    row = outside.finding(measured)
-    if row is None or outside.CODE in analysis.findings["code"].to_list():
+def with_outside(analysis: Analysis, measured: Outside | None, config: Config) -> Analysis:
+    """Add the finding about time outside kernels (P001) to an analysis that does not have it, as the user wants it.
+
+    Raises:
+        ConfigError: when the configuration names a rule, a severity or a threshold that does not exist.
+    """
+    if all(chosen.CODE != rule.CODE for chosen in rules.selected(config)):
+        return analysis
+    severity, limits = rules.settings(rules.rule(rule.CODE), config)
+    row = outside.finding(measured, share=limits["share"], severity=severity)
+    if row is None or rule.CODE in analysis.findings["code"].to_list():
         return analysis
     schema = tables.schema(tables.ANOMALIES)
     extra = tables.conform(pl.DataFrame([row], schema={name: schema[name] for name in row}), tables.ANOMALIES)
-    findings = pl.concat([analysis.findings, extra], how="diagonal")
-    return replace(analysis, findings=findings.sort("time_at_stake_s", descending=True, nulls_last=True))
+    return replace(analysis, findings=rules.ranked(pl.concat([analysis.findings, extra], how="diagonal")))

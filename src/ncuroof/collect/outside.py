@@ -9,11 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-CODE = "P001"
-NAME = "time-outside-kernels"
-SHARE = 0.10
-"""Least share of the wall time that is worth a finding."""
-
 
 @dataclass(frozen=True)
 class Outside:
@@ -48,21 +43,31 @@ class Outside:
         return self.outside_s / self.launches if self.launches else None
 
 
-def finding(measured: Outside | None) -> dict[str, Any] | None:
-    """Return the finding as a row of the anomalies table; None where there is nothing to say.
+def finding(
+    measured: Outside | None, *, share: float | None = None, severity: str | None = None
+) -> dict[str, Any] | None:
+    """Return the finding (rule P001) as a row of the anomalies table; None where there is nothing to say.
+
+    Args:
+        measured: the times; None where they were not measured.
+        share: least share of the wall time, 0 to 1; None for the rule's own.
+        severity: one of :data:`ncuroof.tables.SEVERITIES`; None for the rule's own.
 
     Over the whole process its confidence is low, and it claims no time: the start of the process (imports, CUDA's
     initialisation, compiling) counts in, which a long-running program pays once.
     """
-    if measured is None or measured.share < SHARE or measured.launches == 0:
+    from ncuroof.rules import p001_time_outside_kernels as rule  # noqa: PLC0415  needs polars; collecting does not
+
+    least = rule.LIMITS["share"].value if share is None else share
+    if measured is None or measured.share < least or measured.launches == 0:
         return None
     each = measured.per_launch_s or 0.0
     span = "from the first to the last annotated launch" if measured.annotated else "altogether, start-up included"
     caution = "" if measured.annotated else "Run longer, or annotate the launches that matter, to leave start-up out. "
     return {
-        "code": CODE,
-        "name": NAME,
-        "severity": "info",
+        "code": rule.CODE,
+        "name": rule.NAME,
+        "severity": severity or rule.SEVERITY,
         "message": (
             f"unprofiled, the program takes {_time(measured.wall_s)} {span}; its {measured.launches} kernels take "
             f"{_time(measured.kernel_s)} of that: {100 * measured.share:.0f} % lies outside kernels, "

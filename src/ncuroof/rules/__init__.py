@@ -165,6 +165,17 @@ def selected(config: Config) -> tuple[Rule, ...]:
     return tuple(r for r in rules() if weight(config.select, r) > weight(config.ignore, r))
 
 
+def settings(of: Rule, config: Config) -> tuple[str, dict[str, float]]:
+    """The severity and the thresholds of a rule: its own, or those the user has chosen.
+
+    Raises:
+        ConfigError: when the configuration names a rule or a threshold that does not exist.
+    """
+    severities, limits = _overrides(config)
+    values = {name: limit.value for name, limit in of.LIMITS.items()} | limits.get(of.CODE, {})
+    return severities.get(of.CODE, of.SEVERITY), values
+
+
 def _matches(selector: str, candidate: Rule) -> bool:
     return candidate.CODE.startswith(selector.upper()) or selector.lower() == candidate.NAME
 
