@@ -28,6 +28,24 @@ def test_a_note_with_what_still_helps_under_the_slope():
 def test_under_the_flat_part_a_higher_one_helps():
     (found,) = run("R007", NEAR | {"flop_fp32": 5.4e9, "dram_bytes": 1e7}).findings.to_dicts()
     assert "higher flat part" in found["advice"]
+    assert "tensor cores, lower precision, another" in found["advice"]
+
+
+def test_what_is_on_tensor_cores_is_not_sent_there():
+    # W / F = 9e10 / 1e15 = 90 µs of 100; the ridge point is 1e15 / 3e12 = 333, the kernel lies at 9000 FLOP/byte.
+    bf16 = {
+        "duration_s": 100e-6,
+        "dram_bytes": 1e7,
+        "flop_bf16": 9e10,
+        "roof_bytes_s": 3e12,
+        "roof_flop_s_bf16": 1e15,
+        "tensor_pct": 90.0,
+    }
+    (found,) = run("R007", bf16).findings.to_dicts()
+    assert "help: lower precision on the tensor cores, another algorithm" in found["advice"]
+    lowest = bf16 | {"flop_bf16": None, "flop_fp4": 9e10, "roof_flop_s_fp4": 1e15}
+    (found,) = run("R007", lowest).findings.to_dicts()
+    assert "help: another algorithm" in found["advice"]
 
 
 def test_there_is_little_left_below_90_percent_of_a_nominal_roof():

@@ -13,7 +13,8 @@ How it decides
 
 What to do
     Under the slope: move fewer bytes or raise the intensity (fusion, smaller types, larger batches). Under the flat
-    part: do fewer operations or move to a higher flat part (tensor cores, lower precision). Near the ridge point both.
+    part: do fewer operations or move to a higher flat part (tensor cores, or lower precision on them). Near the ridge
+    point both.
 
 When it is wrong
     The work or the bytes may be more than the problem needs (padding, W001; excess traffic, M007): then the roof is
@@ -52,6 +53,9 @@ LIMITS = {
     "above_pct": Limit(105.0, "%", "beyond that the roof is in doubt (R005)", "threshold of R005"),
 }
 
+LOWEST = ("fp4", "int4", "int1")
+"""Paths below which there is no lower precision to move to."""
+
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels at their roof; see the module's documentation."""
@@ -85,6 +89,14 @@ def _advice(k: Row) -> str:
     return by_side(
         k,
         left="Only fewer bytes help: fuse with neighbours, use smaller types, batch more rows to raise the intensity.",
-        right="Only fewer operations or a higher flat part help: tensor cores, lower precision, another algorithm.",
+        right=f"Only fewer operations or a higher flat part help: {_higher(k)}another algorithm.",
         near="Near the ridge point bytes and operations must both shrink: lower precision does both.",
     )
+
+
+def _higher(k: Row) -> str:
+    """What lies above the flat part that the kernel has reached."""
+    if not k["_tensor"]:
+        return "tensor cores, lower precision, "
+    # A lower precision than these is no matter of choosing another kernel.
+    return "" if k["path"] in LOWEST else "lower precision on the tensor cores, "
