@@ -28,6 +28,20 @@ def test_commands():
     assert found[3][:2] == ("notice", None)  # concerns the run: no file, and after what concerns kernels
 
 
+def test_what_was_found_ends_before_what_to_do_begins():
+    # Rules write no full stop at the end of what they found; Nsight Compute does.
+    texts = {"open": "takes twice the time", "closed": "Takes twice the time.", "asks": "Twice?"}
+    found = [finding(i, code=f"R00{i}", message=text, advice="Fuse it.") for i, text in enumerate(texts.values())]
+    alone = finding(3, code="R009", message="takes twice the time", advice=None)
+    shown = commands(render(analysis([kernel(grid_x=i + 1) for i in range(4)], [*found, alone]), RenderOptions()))
+    assert sorted(text for *_, text in shown) == [
+        "Takes twice the time. Fuse it.",
+        "Twice? Fuse it.",
+        "takes twice the time",
+        "takes twice the time. Fuse it.",
+    ]
+
+
 def many():
     kernels = [kernel(grid_x=i + 1) for i in range(40)]
     kinds = ["warning"] * 15 + ["error"] * 12 + ["info"] * 13

@@ -29,10 +29,12 @@ def location(row: Row) -> str:
 
 def message(row: Row) -> str:
     """What was found and what to do, on one line, without control characters."""
-    parts = [str(row["message"] or row["name"] or row["code"])]
+    found = str(row["message"] or row["name"] or row["code"])
     if row["advice"]:
-        parts.append(str(row["advice"]))
-    return cut(" ".join(parts), LONGEST_MESSAGE)
+        # Messages of rules end without a full stop, those of Nsight Compute with one.
+        separator = " " if found.rstrip().endswith((".", "!", "?", ":")) else ". "
+        found = f"{found.rstrip()}{separator}{row['advice']}"
+    return cut(found, LONGEST_MESSAGE)
 
 
 def title(row: Row) -> str:
