@@ -294,6 +294,18 @@ def test_missing_roof_is_named():
     assert k["time_compute_s"] is None
 
 
+@pytest.mark.parametrize(
+    ("known", "reason"),
+    [
+        ({}, "needs FLOP counters (the roofline tier of `ncuroof collect`); this chip has no DRAM counters"),
+        ({"flop_fp32": 1e6}, "this chip has no DRAM counters, so its memory side cannot be known"),
+    ],
+)
+def test_no_byte_counters_are_asked_for_where_the_chip_has_none(known, reason):
+    (k,) = place({"duration_s": 1e-3, "dram_counters_absent": True} | known)
+    assert (k["verdict"], k["verdict_reason"]) == ("cannot-say", reason)
+
+
 def test_a_gpu_without_a_name_is_asked_for():
     nameless = {"gpu_name": None, "roof_bytes_s": None, "roof_flop_s_fp8": None}
     (k,) = place({"duration_s": 1e-3, "flop_fp8": 6e9, "dram_bytes": 1e8} | nameless)

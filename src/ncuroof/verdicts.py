@@ -96,6 +96,7 @@ def decide(frame: pl.DataFrame) -> pl.DataFrame:
     grid = small_grid(pl.col("_floor"))
     sol_known = pl.col("sm_pct").is_not_null() & pl.col("memory_pct").is_not_null()
     roof_known = pl.col("roof_pct").is_not_null()
+    no_counters = pl.col("dram_counters_absent").fill_null(value=False)
 
     by_roof = roof_known & (pl.col("roof_pct") >= HIGH_PCT)
     memory_first = pl.col("_mem").fill_null(0) >= pl.col("_comp").fill_null(0)
@@ -157,7 +158,11 @@ def decide(frame: pl.DataFrame) -> pl.DataFrame:
         (
             pl.col("time_memory_s").is_null() & pl.col("time_compute_s").is_null(),
             CANNOT_SAY,
-            pl.when(pl.col("traffic_bytes").is_null() & pl.col("flop").is_null())
+            pl.when(pl.col("traffic_bytes").is_null() & pl.col("flop").is_null() & no_counters)
+            .then(
+                pl.lit("needs FLOP counters (the roofline tier of `ncuroof collect`); this chip has no DRAM counters")
+            )
+            .when(pl.col("traffic_bytes").is_null() & pl.col("flop").is_null())
             .then(pl.lit("needs byte and FLOP counters (the roofline tier of `ncuroof collect`)"))
             .when(pl.col("gpu_name").is_null())
             .then(pl.lit(NAMELESS))
@@ -167,7 +172,9 @@ def decide(frame: pl.DataFrame) -> pl.DataFrame:
         (
             pl.col("time_memory_s").is_null(),
             CANNOT_SAY,
-            pl.when(pl.col("traffic_bytes").is_null())
+            pl.when(pl.col("traffic_bytes").is_null() & no_counters)
+            .then(pl.lit("this chip has no DRAM counters, so its memory side cannot be known"))
+            .when(pl.col("traffic_bytes").is_null())
             .then(pl.lit("needs DRAM byte counters (the roofline tier of `ncuroof collect`)"))
             .when(pl.col("gpu_name").is_null())
             .then(pl.lit(NAMELESS))
