@@ -198,4 +198,3 @@ def test_public_pairs_of_report_and_text(corpus: Path) -> None:
                 assert (off.filter(both["value"].abs() > 1) < 6e-3).all(), (text.name, report.name)
     if not pairs:
         pytest.skip("no file of the corpus at hand holds the same run as a report of it")
-
