@@ -116,6 +116,9 @@ def run(stage: str, path: Path) -> tuple[float, float, int]:
         return 0.0, time.perf_counter() - begin, rows
     if stage == "protobuf":
         file = open_input(path)
+        _ = (
+            file.sha256
+        )  # computed beside the reading otherwise: it is the same for every stage, so it counts as opening
         opened = time.perf_counter()
         read = message("Result", "full").FromString
         for entry in walk(file.data, file.name).entries:
@@ -129,6 +132,7 @@ def run(stage: str, path: Path) -> tuple[float, float, int]:
         try:
             before = time.perf_counter()
             file = open_input(one)
+            _ = file.sha256
             opening += time.perf_counter() - before
             if ncu_rep.recognises(file.head, file.name):
                 for chunk in ncu_rep.read(file, "benchmark", wanted).chunks:
