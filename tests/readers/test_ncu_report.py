@@ -19,16 +19,31 @@ from ncuroof.testing import NvtxRange, ReportBuilder
 if TYPE_CHECKING:
     from pathlib import Path
 
+EXECUTED = "sass__inst_executed_per_opcode_with_modifier_all"
 INSTALLED = importlib.util.find_spec("ncu_report") is not None
 
 
 class Metric:
     """As documented: a metric without a value still gives one of its kind."""
 
-    def __init__(self, value: Any, unit: str = "", *, has: bool = True) -> None:
+    def __init__(
+        self, value: Any, unit: str = "", *, has: bool = True, instances: dict[str, float] | None = None
+    ) -> None:
+        opcodes = instances or {}
+        self.num_instances = lambda: len(opcodes)
+        self.has_correlation_ids = lambda: bool(opcodes)
+        self.correlation_ids = lambda: Ids(list(opcodes))
+        self.as_double = lambda i: list(opcodes.values())[i]
         self.value = lambda: value
         self.unit = lambda: unit
         self.has_value = lambda: has
+
+
+class Ids:
+    """Correlation ids, which the package gives as a metric of their own."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.as_string = lambda i: names[i]
 
 
 class Domain:
@@ -86,6 +101,7 @@ def package(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         "device__attribute_display_name": Metric("GPU"),
         "launch__grid_dim_x": Metric(8),
         "empty": Metric(0, has=False),
+        EXECUTED: Metric(8.0, "inst", instances={"FFMA": 6.0, "FADD.FTZ": 2.0}),
     }
     state = State(Domain("<default domain>", ()), Domain("torch", ("step", "mm")))
     actions = Range(Action(metrics, 0, state), Action({}, 1))
@@ -148,11 +164,25 @@ def test_conversion(package: list[str], path: Path) -> None:
         ("empty", None, None, None, None),
         ("gpu__time_duration.sum", 2048.5, None, None, "ns"),
         ("launch__grid_dim_x", 8.0, 8, None, None),
+        (EXECUTED, 8.0, None, None, "inst"),
         ("sm__count.sum", 2.0**64, (1 << 64) - 1, None, "inst"),
     ]
     row = rules.row(0, named=True)
     assert (row["rule_id"], row["message_type"], row["text"]) == ("SOLBottleneck", "optimization", "see a (http://b)")
     assert (row["speedup_type"], row["speedup_pct"], row["focus"][0]["metric"]) == ("global", 12.5, "sm__x")
+
+
+def test_executed_instructions_per_opcode(package: list[str], path: Path) -> None:
+    file = open_input(path)
+    (chunk,) = ncu_report.read(file, "asked for", None).chunks
+    assert chunk.instances is not None
+    assert chunk.instances.select("result_index", "metric", "instance", "value").rows() == [
+        (0, EXECUTED, "FFMA", 6.0),
+        (0, EXECUTED, "FADD.FTZ", 2.0),
+    ]
+    (chunk,) = ncu_report.read(file, "asked for", frozenset({"sm__count.sum"})).chunks
+    assert chunk.instances is not None
+    assert chunk.instances.is_empty()
 
 
 def test_only_wanted_metrics(package: list[str], path: Path) -> None:

@@ -17,7 +17,7 @@ import polars as pl
 from ncuroof.errors import DamagedError, MissingBackendError, NothingMeasuredError
 from ncuroof.inputs import ZSTD_MAGIC
 from ncuroof.model import Chunk, RawReport, Source
-from ncuroof.ncurep import container, session
+from ncuroof.ncurep import container, opcodes, session
 from ncuroof.ncurep.nsight_rules import plain_text
 from ncuroof.ncurep.nvtx import DEFAULT_DOMAIN
 from ncuroof.readers import ncu_rep
@@ -93,7 +93,7 @@ def _chunks(file: InputFile, package: Any, facts: session.Facts, want: frozenset
             for r in range(context.num_ranges())
             for a in range(context.range_by_idx(r).num_actions())
         )
-        rows: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+        rows: tuple[list[Any], ...] = ([], [], [], [])
         index = -1
         for index, action in enumerate(actions):
             who = {"source_sha256": file.sha256, "result_index": index}
@@ -101,9 +101,10 @@ def _chunks(file: InputFile, package: Any, facts: session.Facts, want: frozenset
             rows[0].append({**who, "source": file.name, **_launch(package, action, metrics, facts)})
             rows[1].extend({**who, **row} for row in metrics.values() if want is None or row["metric"] in want)
             rows[2].extend({**who, **row} for row in _rules(action))
+            rows[3].extend({**who, **row} for row in _opcodes(action, want))
             if len(rows[0]) >= CHUNK_RESULTS:
                 yield _chunk(*rows)
-                rows = ([], [], [])
+                rows = ([], [], [], [])
         if rows[0]:
             yield _chunk(*rows)
         if index < 0:
@@ -124,12 +125,13 @@ def _on_disk(file: InputFile, folder: Path) -> Path:
     return path
 
 
-def _chunk(launches: list[Any], metrics: list[Any], rules: list[Any]) -> Chunk:
+def _chunk(launches: list[Any], metrics: list[Any], rules: list[Any], executed: list[Any]) -> Chunk:
     frames = (
         pl.DataFrame(rows, schema=schema(columns), orient="row", infer_schema_length=None)
         for rows, columns in ((launches, LAUNCHES), (metrics, METRICS), (rules, NSIGHT_RULES))
     )
-    return Chunk(*frames)
+    instances = pl.DataFrame(executed, schema=opcodes.SCHEMA, orient="row", infer_schema_length=None)
+    return Chunk(*frames, instances=instances)
 
 
 def _metrics(action: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401
@@ -148,6 +150,17 @@ def _metrics(action: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401
         row["unit"] = base_unit(metric.unit())[0]  # the package gives base units, in its own spelling
         rows[name] = row
     return rows
+
+
+def _opcodes(action: Any, want: frozenset[str] | None) -> Iterator[dict[str, Any]]:  # noqa: ANN401
+    """Executed instructions per opcode: instances whose correlation ids are the opcodes."""
+    for name in opcodes.METRICS:
+        metric = action.metric_by_name(name) if want is None or name in want else None
+        if metric is None or not metric.num_instances() or not metric.has_correlation_ids():
+            continue
+        ids = metric.correlation_ids()
+        for number in range(metric.num_instances()):
+            yield {"metric": name, "instance": ids.as_string(number), "value": float(metric.as_double(number))}
 
 
 def _launch(package: Any, action: Any, metrics: dict[str, dict[str, Any]], facts: session.Facts) -> dict[str, Any]:  # noqa: ANN401
