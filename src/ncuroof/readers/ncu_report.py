@@ -126,12 +126,16 @@ def _on_disk(file: InputFile, folder: Path) -> Path:
 
 
 def _chunk(launches: list[Any], metrics: list[Any], rules: list[Any], executed: list[Any]) -> Chunk:
-    frames = (
-        pl.DataFrame(rows, schema=schema(columns), orient="row", infer_schema_length=None)
-        for rows, columns in ((launches, LAUNCHES), (metrics, METRICS), (rules, NSIGHT_RULES))
+    return Chunk(
+        _frame(launches, schema(LAUNCHES)),
+        _frame(metrics, schema(METRICS)),
+        _frame(rules, schema(NSIGHT_RULES)),
+        _frame(executed, pl.Schema(opcodes.SCHEMA)),
     )
-    instances = pl.DataFrame(executed, schema=opcodes.SCHEMA, orient="row", infer_schema_length=None)
-    return Chunk(*frames, instances=instances)
+
+
+def _frame(rows: list[Any], columns: pl.Schema) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
 
 
 def _metrics(action: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401
