@@ -111,15 +111,15 @@ def ingest(
     notes: list[Note] = []
     errors: list[InputError] = []
     items = list(inputs_behind(paths, notes, errors))
-    if unusable is not None:
-        # Metrics are written as they are read, so what is damaged must be known before anything is.
-        items = [item for item in items if _readable(item, options, errors)]
-        unusable += errors
-    elif errors:
+    if unusable is None and errors:
         raise errors[0]
     if any(item.stored for item in items):
         msg = "ingest reads reports; these are tables that were ingested before. Use `ncuroof analyze` on them."
         raise UsageError(msg)
+    if unusable is not None:
+        # Metrics are written as they are read, so what is damaged must be known before anything is.
+        items = [item for item in items if _readable(item, options, errors)]
+        unusable += errors
     with store.Writer(target) as writer:
         reading = Reading(options, notes, keep=lambda frame: writer.write("metrics", frame))
         for item in items:

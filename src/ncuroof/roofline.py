@@ -17,9 +17,6 @@ from ncuroof import annotation_doubt, verdicts
 from ncuroof.tables import PATHS, PLACEMENT
 from ncuroof.workloads.matrix import MATRIX_OPS
 
-WORK_FRACTION = 1e-3
-"""Executed FLOPs per DRAM byte below which a kernel does not compute: it is judged by the bandwidth roof alone."""
-
 TENSOR_ACTIVE_PCT = 5.0
 """Tensor-pipe activity below this is constant moves and conversions (2 to 4 % on plain kernels, CC 8.0 and 9.0)."""
 

@@ -55,7 +55,6 @@ class Writer:
     """
 
     def __init__(self, target: Path) -> None:
-        self._target = target
         self._paths = paths_for(target.resolve() if target.is_symlink() else target)
         self._temporary = {t: outputs.beside(p) for t, p in self._paths.items()}
         self._writers: dict[str, Any] = {}

@@ -38,10 +38,14 @@ def analysed(files: Sequence[str], config: Config, options: LoadOptions, *, quie
         raise loaded.errors[-1]
     analysis = pipeline.analyze(loaded.dataset, config)
     if len(files) == 1 and files[0] != inputs.STDIN:
-        from ncuroof.collect import export, sidecar
+        from ncuroof.collect import sidecar
 
         # `ncuroof collect` leaves the times of the program beside the report: time outside kernels is in no counter.
-        analysis = export.with_outside(analysis, sidecar.read_outside(Path(files[0])), config)
+        measured = sidecar.read_outside(Path(files[0]))
+        if measured is not None:
+            from ncuroof.collect import export
+
+            analysis = export.with_outside(analysis, measured, config)
     if not quiet:
         tell(analysis.dataset.notes)
     for error in loaded.errors:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ncuroof.cli._options import Annotations, Color, ConfigFile, Gpu, NumberFormat, Quiet, Reader, Roof, Roofs
+
 NAME = "analyze"
 ORDER = 20
 
@@ -38,21 +40,17 @@ def command(
     nsight: Annotated[
         str | None, typer.Option(help="Nsight's own findings: merge (into ours), show (all of them) or hide.")
     ] = None,
-    roof: Annotated[str | None, typer.Option(help="Only roofs from: report, measured, device or datasheet.")] = None,
-    roofs: Annotated[Path | None, typer.Option(help="Your own roofs (TOML), preferred over all others.")] = None,
-    annotations: Annotated[Path | None, typer.Option(help="JSON-lines file with workload annotations.")] = None,
-    gpu: Annotated[
-        str | None, typer.Option(help="The GPU, for exports that do not name it (H100-PCIe, rtx 4080 ...).")
-    ] = None,
-    number_format: Annotated[
-        str | None, typer.Option(help="How numbers are written in text inputs, such as '1,234.5' or '1.234,5'.")
-    ] = None,
-    reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
-    config: Annotated[Path | None, typer.Option(help="Configuration file, instead of the nearest one.")] = None,
+    roof: Roof = None,
+    roofs: Roofs = None,
+    annotations: Annotations = None,
+    gpu: Gpu = None,
+    number_format: NumberFormat = None,
+    reader: Reader = None,
+    config: ConfigFile = None,
     limit: Annotated[int | None, typer.Option(min=0, help="Most kernels and findings to show; 0 shows all.")] = None,
-    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+    color: Color = "auto",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also say what could not be judged.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Place every kernel under its own roof and list what is wrong, most time at stake first.
 

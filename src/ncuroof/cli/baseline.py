@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ncuroof.cli._options import Quiet
+
 if TYPE_CHECKING:
     from ncuroof.baseline import Baseline
 
@@ -34,7 +36,7 @@ def command(
     replace: Annotated[bool, typer.Option("--replace", help="save: write anew what has this name.")] = False,
     annotations: Annotated[Path | None, typer.Option(help="save: JSON-lines file with workload annotations.")] = None,
     output_format: Annotated[str, typer.Option("--format", "-f", help="list, show: text or json.")] = "text",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Save profiles as a named baseline, list the baselines, or show one.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from ncuroof.cli._options import Roofs
 
 NAME = "bound"
 ORDER = 55
@@ -27,7 +28,7 @@ def command(
     gpu: Annotated[list[str] | None, typer.Option(help="GPU, such as H100-SXM; several are compared.")] = None,
     path: Annotated[str | None, typer.Option(help="Compute path, if not that of the element type.")] = None,
     source: Annotated[str | None, typer.Option(help="Roofs only from: measured, device, datasheet or user.")] = None,
-    roofs: Annotated[Path | None, typer.Option(help="Your own roofs (TOML), preferred over all others.")] = None,
+    roofs: Roofs = None,
     peak: Annotated[str | None, typer.Option(help="A machine of your own: compute peak, such as 60TFLOP/s.")] = None,
     bandwidth: Annotated[str | None, typer.Option(help="... and its bandwidth, such as 3.35TB/s.")] = None,
     intensity: Annotated[float | None, typer.Option(help="In place of an operation: FLOP/byte.")] = None,

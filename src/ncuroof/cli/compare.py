@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ncuroof.cli._options import Annotations, Color, ConfigFile, Quiet
+
 NAME = "compare"
 ORDER = 40
 
@@ -33,15 +35,15 @@ def command(
     select: Annotated[Repeated, typer.Option(help="Rules to run: codes, prefixes or names.")] = None,
     extend_select: Annotated[Repeated, typer.Option(help="More rules, on top of the selected ones.")] = None,
     ignore: Annotated[Repeated, typer.Option(help="Rules not to run.")] = None,
-    annotations: Annotated[Path | None, typer.Option(help="JSON-lines file with workload annotations.")] = None,
-    config: Annotated[Path | None, typer.Option(help="Configuration file, instead of the nearest one.")] = None,
+    annotations: Annotations = None,
+    config: ConfigFile = None,
     folder: Annotated[
         Path | None, typer.Option("--dir", help="Where baselines are (default .ncuroof/baselines).")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=0, help="Most entries of a list; 0 shows all.")] = None,
-    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+    color: Color = "auto",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also list what did not change.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Compare two profiles kernel by kernel: improved, regressed, indistinguishable or not comparable, and why.
 

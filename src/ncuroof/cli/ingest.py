@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ncuroof.cli._options import Gpu, NumberFormat, Reader
+
 NAME = "ingest"
 ORDER = 10
 
@@ -17,13 +19,9 @@ def command(
         Path | None,
         typer.Option("--output", "-o", help="Folder for the tables, or a .parquet file for the kernels table."),
     ] = None,
-    gpu: Annotated[
-        str | None, typer.Option(help="The GPU, for exports that do not name it (H100-PCIe, rtx 4080 ...).")
-    ] = None,
-    number_format: Annotated[
-        str | None, typer.Option(help="How numbers are written in text inputs, such as '1,234.5' or '1.234,5'.")
-    ] = None,
-    reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
+    gpu: Gpu = None,
+    number_format: NumberFormat = None,
+    reader: Reader = None,
     annotations: Annotated[
         Path | None, typer.Option(help="JSON-lines file with workload annotations (operation, shape, dtype).")
     ] = None,
@@ -46,7 +44,7 @@ def command(
     with --force only.
     """
     from ncuroof import explaining, pipeline, replacing
-    from ncuroof.cli import one_line, printable
+    from ncuroof.cli import _analysis, one_line, printable
     from ncuroof.errors import EXIT_ERROR, EXIT_OK, InputError, UsageError
 
     options = pipeline.LoadOptions(reader=reader, annotations=annotations, gpu=gpu, number_format=number_format)
@@ -69,10 +67,7 @@ def command(
     for error in unusable or ():
         typer.echo(f"error: {one_line(str(error))}", err=True)
     if not quiet:
-        for note in dataset.notes:
-            typer.echo(
-                printable(f"note: {note.source}: {note.message}" if note.source else f"note: {note.message}"), err=True
-            )
+        _analysis.tell(dataset.notes)
         reports, kernels = len(dataset.sources), dataset.kernels.height
         typer.echo(
             f"{reports} report{'s' * (reports != 1)}, {kernels} kernel{'s' * (kernels != 1)} written to {output.name}",

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ncuroof.cli._options import Annotations, ConfigFile, Gpu, NumberFormat, Quiet, Reader, Roof, Roofs
+
 NAME = "roofline"
 ORDER = 30
 
@@ -22,19 +24,15 @@ def command(
         str | None, typer.Option(help="Only kernels of the GPU whose name contains this (.svg and .png show one GPU).")
     ] = None,
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
-    roof: Annotated[str | None, typer.Option(help="Only roofs from: report, measured, device or datasheet.")] = None,
-    roofs: Annotated[Path | None, typer.Option(help="Your own roofs (TOML), preferred over all others.")] = None,
-    annotations: Annotated[Path | None, typer.Option(help="JSON-lines file with workload annotations.")] = None,
-    gpu: Annotated[
-        str | None, typer.Option(help="The GPU, for exports that do not name it (H100-PCIe, rtx 4080 ...).")
-    ] = None,
-    number_format: Annotated[
-        str | None, typer.Option(help="How numbers are written in text inputs, such as '1,234.5' or '1.234,5'.")
-    ] = None,
-    reader: Annotated[str | None, typer.Option(help="Use this reader, whatever the content looks like.")] = None,
-    config: Annotated[Path | None, typer.Option(help="Configuration file, instead of the nearest one.")] = None,
+    roof: Roof = None,
+    roofs: Roofs = None,
+    annotations: Annotations = None,
+    gpu: Gpu = None,
+    number_format: NumberFormat = None,
+    reader: Reader = None,
+    config: ConfigFile = None,
     limit: Annotated[int | None, typer.Option(min=0, help="Most kernels and findings to list; 0 lists all.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Draw the kernels under their roofs.
 

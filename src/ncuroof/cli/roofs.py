@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from ncuroof.cli._options import Roofs
 
 NAME = "roofs"
 ORDER = 50
@@ -25,7 +26,7 @@ def command(
     ] = None,
     path: Annotated[list[str] | None, typer.Option(help="Compute path: fp64, fp32, tf32, fp16, bf16, fp8 ...")] = None,
     source: Annotated[str | None, typer.Option(help="Only from: measured, device, datasheet or user.")] = None,
-    roofs: Annotated[Path | None, typer.Option(help="Your own roofs (TOML), preferred over all others.")] = None,
+    roofs: Roofs = None,
     format_: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TEXT,
 ) -> int:
     """List GPUs and their roofs; with one GPU all of its roofs, with several a comparison.

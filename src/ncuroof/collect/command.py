@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ncuroof.collect._data import toml
 from ncuroof.collect.ncu import Version
@@ -124,12 +124,6 @@ def default_clock(version: Version) -> str | None:
         if version >= Version.parse(since):
             default = value
     return default or None
-
-
-def known_options(version: Version) -> frozenset[str]:
-    """Return the options that this version documents, as far as ncuroof uses them."""
-    table: dict[str, Any] = toml("options.toml")["option"]
-    return frozenset(name for name, option in table.items() if version >= Version.parse(option["since"]))
 
 
 class _Line:

@@ -282,12 +282,6 @@ def quantities() -> tuple[Quantity, ...]:
 
 
 @cache
-def columns_in_table_order() -> tuple[Quantity, ...]:
-    """The quantities that become columns, in the order of their tables (not of computation)."""
-    return tuple(q for q in quantities() if not q.hidden)
-
-
-@cache
 def all_operands() -> frozenset[str]:
     """Every metric name that any candidate uses, those that :mod:`ncuroof.metrics.opcodes` makes included."""
     return frozenset(t.name for q in quantities() for c in q.candidates for t in c.operands if not t.quantity)

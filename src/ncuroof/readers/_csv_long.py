@@ -12,7 +12,7 @@ from ncuroof.model import Chunk
 from ncuroof.readers import _numbers
 from ncuroof.readers._csv_header import Header
 from ncuroof.readers._csv_parse import parse_lines
-from ncuroof.readers._launch_rows import launches
+from ncuroof.readers._launch_rows import WHO, launches
 from ncuroof.readers._metric_values import EXTREMES, MetricValues
 from ncuroof.readers._reading import GPU_NAME, INVOCATIONS, MESSAGE_TYPES, Reading, metric_rows, rule_rows, stack
 
@@ -23,20 +23,6 @@ if TYPE_CHECKING:
 
 _CARRY_LIMIT = 8 << 20
 _KEYS = ("id", "process", "kernel", "function", "context", "stream", "device", "grid", "block")
-_WHO = (
-    "kernel",
-    "function",
-    "mangled",
-    "process",
-    "process_text",
-    "context",
-    "stream",
-    "device",
-    "gpu",
-    "cc",
-    "grid",
-    "block",
-)
 _WHAT = ("section", "item", "metric", "unit")
 _RULE = ("rule", "rule_type", "rule_text", "speedup_type", "speedup")
 
@@ -179,7 +165,7 @@ class LongTable:
 
     def _who(self, records: bytes, frame: pl.DataFrame, first: np.ndarray) -> dict[str, pl.Series]:
         """What describes each launch, from the line of its first row."""
-        at = {k: i for k, i in self.header.at.items() if k in (*_WHO, "shown_name", "invocations")}
+        at = {k: i for k, i in self.header.at.items() if k in (*WHO, "shown_name", "invocations")}
         lines = _line_starts(records)
         wanted = frame["line"].gather(first).to_numpy()
         picked = b"".join(records[lines[i] : lines[i + 1]] for i in wanted.tolist())

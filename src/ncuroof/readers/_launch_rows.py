@@ -16,6 +16,22 @@ if TYPE_CHECKING:
 
     from ncuroof.readers._reading import Reading
 
+WHO = (
+    "kernel",
+    "function",
+    "mangled",
+    "process",
+    "process_text",
+    "context",
+    "stream",
+    "device",
+    "gpu",
+    "cc",
+    "grid",
+    "block",
+)
+"""Columns of a table that say which launch a row is of."""
+
 _DIGITS = r"\d+"
 _UINT32 = 1 << 32
 _FEW = 2000
@@ -30,7 +46,8 @@ def launches(
     Args:
         reading: the file.
         columns: texts as printed: ``kernel``, ``function``, ``mangled``, ``process``, ``process_text``, ``context``,
-            ``stream``, ``device``, ``gpu``, ``cc``, ``grid``, ``block``, ``nvtx`` (joined); any may be missing.
+            ``stream``, ``device``, ``gpu``, ``cc``, ``grid``, ``block`` (:data:`WHO`), ``nvtx`` (joined); any may be
+            missing.
         index: index of each result.
         gpu: device names found among the metrics.
     """

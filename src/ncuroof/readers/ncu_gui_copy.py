@@ -16,7 +16,7 @@ from ncuroof.errors import NothingMeasuredError
 from ncuroof.model import Chunk
 from ncuroof.readers._csv_header import TITLES, UNUSED_TITLES, split_unit
 from ncuroof.readers._display_names import is_metric_name
-from ncuroof.readers._launch_rows import launches
+from ncuroof.readers._launch_rows import WHO, launches
 from ncuroof.readers._metric_values import MetricValues
 from ncuroof.readers._reading import GPU_NAME, Reading
 from ncuroof.readers._text_numbers import evidence_in
@@ -33,20 +33,6 @@ NAME = "ncu-gui-copy"
 DESCRIPTION = "table copied from Nsight Compute's window, a row per metric and a column per kernel"
 RANK = 60
 
-_WHO = (
-    "kernel",
-    "function",
-    "mangled",
-    "process",
-    "process_text",
-    "context",
-    "stream",
-    "device",
-    "gpu",
-    "cc",
-    "grid",
-    "block",
-)
 _TELLING = ("kernel", "function", "shown_name", "mangled", "grid", "block")
 _CC = ("device__attribute_compute_capability_major", "device__attribute_compute_capability_minor")
 _METRICS_NEEDED = 2
@@ -139,7 +125,7 @@ def _chunks(reading: Reading) -> Iterator[Chunk]:
         reading.note("cut-file", "the file ends in the middle of a row; that row was left out, whole rows were used.")
     reading.finish()
     yield Chunk(
-        launches(reading, {k: v for k, v in columns.items() if k in _WHO}, index, gpu), metrics, empty(NSIGHT_RULES)
+        launches(reading, {k: v for k, v in columns.items() if k in WHO}, index, gpu), metrics, empty(NSIGHT_RULES)
     )
 
 
