@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof import gpus, inputs, metrics, readers, store, tables, workloads
+from ncuroof import gpus, inputs, metrics, program_time, readers, store, tables, workloads
 from ncuroof.errors import NothingMeasuredError
 from ncuroof.model import Dataset, Note
 from ncuroof.readers import _numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ncuroof.expand import Input
     from ncuroof.model import Chunk, RawReport, Source
+    from ncuroof.program_time import ProgramTime
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Reading:
         self._rows = 0
         self._parts: list[tuple[bool, pl.DataFrame]] = []  # (workload is known already, kernels)
         self._rules: list[pl.DataFrame] = []
+        self._programs: dict[str, ProgramTime] = {}
         self.sources: list[Source] = []
 
     def add(self, item: Input, want: frozenset[str] | None) -> None:
@@ -103,6 +105,9 @@ class Reading:
         self._rules += rule_rows_read
         self.sources.append(report.source)
         self._notes += report.notes
+        measured = program_time.read(Path(item.path))
+        if measured is not None:
+            self._programs[report.source.sha256] = measured
 
     def dataset(self) -> Dataset:
         """Everything that was added, as one data set."""
@@ -112,6 +117,7 @@ class Reading:
         if fresh:
             table, more = workloads.annotate_with_notes(pl.concat(fresh), self._options.annotations)
             self._notes += more
+            table = _with_programs(table, self._programs)
             table = tables.conform(table, store.stored_columns())
             frames, start = [], 0
             for known, frame in self._parts:
@@ -137,6 +143,14 @@ class Reading:
                 self._notes.append(Note("same-content", message, source.name))
                 return True
         return False
+
+
+def _with_programs(kernels: pl.DataFrame, by_digest: Mapping[str, ProgramTime]) -> pl.DataFrame:
+    """Add the columns :data:`ncuroof.tables.PROGRAM`, by the digest of the kernels' source."""
+    rows = [(digest, *astuple(time)) for digest, time in by_digest.items()]
+    schema = {"source_sha256": pl.String(), **tables.schema(tables.PROGRAM)}
+    known = pl.DataFrame(rows, schema=schema, orient="row")
+    return kernels.join(known, on="source_sha256", how="left", maintain_order="left")
 
 
 def _build(chunks: Sequence[Chunk]) -> pl.DataFrame:

@@ -34,8 +34,8 @@ _KEY = "ncuroof"
 
 
 def stored_columns() -> tuple[tables.Column, ...]:
-    """Columns of a stored kernels table: launches, quantities with their sources, workload."""
-    return (*kernel_columns(), *tables.WORKLOAD)
+    """Columns of a stored kernels table: launches, quantities with their sources, workload, program."""
+    return (*kernel_columns(), *tables.WORKLOAD, *tables.PROGRAM)
 
 
 def paths_for(target: Path) -> dict[str, Path]:

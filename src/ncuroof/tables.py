@@ -157,6 +157,24 @@ WORKLOAD: tuple[Column, ...] = (
 )
 """What follows from a workload annotation; null for launches without one."""
 
+PROGRAM: tuple[Column, ...] = (
+    _c(
+        "program_wall_s",
+        pl.Float64,
+        "s",
+        "wall time of the program without a profiler, from the side file",
+    ),
+    _c("program_kernel_s", pl.Float64, "s", "sum of its kernels' durations in that time"),
+    _c("program_launches", pl.UInt64, "", "number of their launches"),
+    _c(
+        "program_annotated",
+        pl.Boolean,
+        "",
+        "the time runs from the first annotated launch to the last; else it is that of the whole process",
+    ),
+)
+"""What `ncuroof collect` measured of the program, the same for every kernel of a report; null for other reports."""
+
 PLACEMENT: tuple[Column, ...] = (
     _c(
         "flop",

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from ncuroof import config, pipeline
-from ncuroof.collect import export, sidecar
+from ncuroof.collect import export
 
 STANDIN = Path(__file__).resolve().parents[1] / "standin" / "ncu.py"
 
@@ -50,7 +50,7 @@ def analysis(tmp_path_factory):
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ), timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     report = folder / "sweep.cold.ncu-rep"
-    return export.analyse([report], config.load(None), sidecar.read_outside(report))
+    return export.analyse([report], config.load(None))
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from ncuroof import inputs
 from ncuroof.cli import one_line
 from ncuroof.errors import EXIT_ERROR, UsageError
 
@@ -37,15 +35,6 @@ def analysed(files: Sequence[str], config: Config, options: LoadOptions, *, quie
             typer.echo(f"error: {one_line(str(error))}", err=True)
         raise loaded.errors[-1]
     analysis = pipeline.analyze(loaded.dataset, config)
-    if len(files) == 1 and files[0] != inputs.STDIN:
-        from ncuroof.collect import sidecar
-
-        # `ncuroof collect` leaves the times of the program beside the report: time outside kernels is in no counter.
-        measured = sidecar.read_outside(Path(files[0]))
-        if measured is not None:
-            from ncuroof.collect import export
-
-            analysis = export.with_outside(analysis, measured, config)
     if not quiet:
         tell(analysis.dataset.notes)
     for error in loaded.errors:

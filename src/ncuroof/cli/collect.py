@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from ncuroof.collect.planning import Plan
     from ncuroof.collect.session import Bench, Options, Step
-    from ncuroof.collect.sidecar import Sidecar
 
 NAME = "collect"
 ORDER = 60
@@ -137,7 +136,7 @@ def command(
         typer.echo(f"error: {printable(done.trouble)}", err=True)
     if not done.reports:
         return done.status
-    finished = _finish(done.reports, done.sidecar, options, output_format if analyse else None)
+    finished = _finish(done.reports, options, output_format if analyse else None)
     return done.status or finished
 
 
@@ -219,7 +218,7 @@ def _show_one_type(planned: Sequence[Step], one: Sequence[Step]) -> None:
             )
 
 
-def _finish(reports: Sequence[Path], sidecar: Sidecar, options: Options, output_format: str | None) -> int:
+def _finish(reports: Sequence[Path], options: Options, output_format: str | None) -> int:
     """Write the tables, print the analysis; 2 if a report cannot be read after all."""
     from ncuroof import config, reporters
     from ncuroof.cli import _analysis, printable
@@ -230,7 +229,7 @@ def _finish(reports: Sequence[Path], sidecar: Sidecar, options: Options, output_
     parquet, csv = (options.output.with_name(name + suffix) for suffix in (".parquet", ".csv"))
     try:
         kernels = export.write_tables(reports, parquet, csv)
-        analysis = export.analyse(reports, config.load(None), sidecar.outside)
+        analysis = export.analyse(reports, config.load(None))
     except InputError as error:
         typer.echo(f"error: {printable(str(error))}", err=True)
         return error.exit_code

@@ -2,6 +2,6 @@
 
 ``ncu`` finds and knows the tool; ``permission`` asks beforehand whether counters are allowed; ``tiers`` and
 ``availability`` decide the metrics; ``command`` writes the command line; ``process`` runs it; ``messages`` explains
-what went wrong; ``outside`` and ``sidecar`` keep what the report cannot hold; ``session`` ties them together.
+what went wrong; ``sidecar`` keeps what the report cannot hold; ``session`` ties them together.
 Facts about ncu are rows in ``data/``.
 """

@@ -11,8 +11,9 @@ from ncuroof import __version__
 from ncuroof.collect import availability, command, gpu, hints, permission, planning, process, tiers, verdict
 from ncuroof.collect import ncu as tool
 from ncuroof.collect.messages import Transcript
-from ncuroof.collect.sidecar import SUFFIX, Run, Sidecar
+from ncuroof.collect.sidecar import Run, Sidecar
 from ncuroof.errors import CollectError, UsageError
+from ncuroof.program_time import SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

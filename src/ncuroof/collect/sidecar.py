@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ncuroof.collect.outside import Outside
+from ncuroof.program_time import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-SUFFIX = ".collect.json"
-FORMAT = 1
+    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -75,38 +71,7 @@ class Sidecar:
     program_status: int | None = None
     runs: list[Run] = field(default_factory=list)
 
-    @property
-    def outside(self) -> Outside | None:
-        """How the program's time divides; None where it was not measured."""
-        return _outside(asdict(self))
-
     def write(self, path: Path) -> None:
         """Write the file."""
         text = json.dumps({"format": FORMAT, **asdict(self)}, indent=1, ensure_ascii=False)
         path.write_text(text + "\n", encoding="utf-8")
-
-
-def beside(report: Path) -> Path:
-    """Return where the sidecar of a report lies: ``x.collect.json`` for ``x.ncu-rep`` and ``x.warm.ncu-rep``."""
-    stem = report.name.split(".ncu-rep", 1)[0]
-    for part in (".cold", ".warm"):
-        stem = stem.removesuffix(part)
-    return report.with_name(stem + SUFFIX)
-
-
-def read_outside(report: Path) -> Outside | None:
-    """Return how the time of the collected program divides; None without a usable sidecar."""
-    try:
-        content: Any = json.loads(beside(report).read_text(encoding="utf-8"))
-        return _outside(content) if content["format"] == FORMAT else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _outside(content: Mapping[str, Any]) -> Outside | None:
-    for prefix in ("span_", ""):
-        wall = content["span_s"] if prefix else content["wall_s"]
-        kernel, launches = content[f"{prefix}kernel_s"], content[f"{prefix}launches"]
-        if all(isinstance(value, int | float) and value >= 0 for value in (wall, kernel, launches)):
-            return Outside(float(wall), float(kernel), int(launches), bool(prefix))
-    return None
