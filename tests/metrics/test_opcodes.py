@@ -11,7 +11,7 @@ from tests.metrics.conftest import launch, long
 
 from ncuroof import inputs, metrics, readers
 from ncuroof.errors import NcuroofError
-from ncuroof.metrics import opcodes
+from ncuroof.metrics import instruction_mix, opcodes
 from ncuroof.metrics.catalogue import MADE, all_operands
 from ncuroof.metrics.opcodes import THREADS, WARPS, kind_of_threads, kind_of_warps
 
@@ -145,7 +145,8 @@ def test_results_without_counts_stay_unknown():
 
 
 def test_every_name_is_used_by_the_tables():
-    assert {n for n in all_operands() if n.startswith(MADE)} == opcodes.names()
+    made = opcodes.names() | instruction_mix.names()
+    assert {n for n in all_operands() if n.startswith(MADE)} == made
     assert {THREADS, WARPS} <= metrics.required_metrics()
     assert not opcodes.names() & metrics.required_metrics()
 

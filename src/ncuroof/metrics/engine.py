@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ncuroof import tables
-from ncuroof.metrics import functions, opcodes
+from ncuroof.metrics import functions, instruction_mix, opcodes
 from ncuroof.metrics.catalogue import INHERIT, Candidate, Quantity, Term, quantities, required_metrics
 from ncuroof.metrics.matrix import scatter, scatter_text
 
@@ -81,7 +81,8 @@ class Context:
 def context(launches: pl.DataFrame, metrics: pl.DataFrame, instances: pl.DataFrame | None = None) -> Context:
     """The context of a set of launches, with nothing evaluated yet."""
     wanted = required_metrics()
-    numbers = scatter(launches, metrics, wanted) | opcodes.counts(launches, instances)
+    numbers = scatter(launches, metrics, wanted)
+    numbers |= opcodes.counts(launches, instances) | instruction_mix.counts(launches, instances)
     texts = scatter_text(
         launches, metrics, [t.name for q in quantities() if q.is_text for c in q.candidates for t in c.add]
     )

@@ -12,7 +12,8 @@ How it decides
     Local sectors are at least 5 % of all L1 sectors of the kernel. The traffic to L2 is the counted L1 misses of local
     memory (all of it where they are not known); DRAM sees at most the share of it that misses L2. Nsight's own count of
     spill requests, or a thread that uses all 255 registers, makes it a spill; otherwise an array that registers cannot
-    hold is as likely. The time at stake is the local share of the memory system's busy time.
+    hold is as likely. Debug builds, which keep their variables there, are left to W005. The time at stake is the
+    local share of the memory system's busy time.
 
 What to do
     Spills: raise the register limit (__launch_bounds__, -maxrregcount), give each thread fewer results, shorten live
@@ -29,7 +30,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.quantity_text import percent, si
-from ncuroof.rules import Limit
+from ncuroof.rules import Limit, _builds
 from ncuroof.rules._context import by_side
 from ncuroof.rules._findings import Evidence, Row, findings
 
@@ -60,7 +61,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
             _spill=(pl.col("local_spill_requests") > 0).fill_null(value=False)
             | (pl.col("registers_per_thread") >= limits["registers"]).fill_null(value=False),
         )
-        .filter(pl.col("_matters") & (pl.col("_share") >= limits["share"]))
+        .filter(pl.col("_matters") & (pl.col("_share") >= limits["share"]) & ~_builds.debug())
         .with_columns(_stake=pl.col("duration_s") * pl.col("_share") * pl.col("memory_pct") / 100)
     )
     return findings(

@@ -15,7 +15,7 @@ How it decides
     known and not how busy the units were, the cause may as well be a kernel that is wrong for the size: then it is a
     note without time at stake. Where warp states were counted and one of them dominates, T008 names it instead; grids
     with fewer blocks than SMs are T002, a last wave that accounts for what is missing to 60 % is T003, a shortage of
-    warps is T005 or T006. Two kernels in three of public reports are
+    warps is T005 or T006, a debug build W005. Two kernels in three of public reports are
     under 60 % on both sides, which is why the share of time counts. The time at stake leads to 60 % of the busiest
     unit, without the last wave.
 
@@ -35,7 +35,7 @@ import polars as pl
 
 from ncuroof import verdicts
 from ncuroof.quantity_text import percent
-from ncuroof.rules import Limit, _stalls
+from ncuroof.rules import Limit, _builds, _stalls
 from ncuroof.rules._context import by_side, gain
 from ncuroof.rules._findings import Evidence, Row, findings
 from ncuroof.rules._occupancy import few_active, few_fit
@@ -80,6 +80,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         & ~named
         & ~explained
         & ~(pl.col("_empty") & told.fill_null(value=False))
+        & ~_builds.debug()
         & ~few_fit()
         & ~few_active()
     ).with_columns(

@@ -10,8 +10,8 @@ How it decides
     One warp state takes more than 30 % of the cycles between two instructions of a warp while the schedulers issue in
     less than 80 % of the cycles. Kernels that are busy on a roof are left out: there the wait follows from the roof.
     Being ready and not selected is no wait. The time at stake is the state's share of the time without the last wave
-    (T003), as far as the busiest roof or unit leaves room. Grids with fewer blocks than SMs are left to T002, kernels
-    that own less than 1 % of the report's time are left out.
+    (T003), as far as the busiest roof or unit leaves room. Grids with fewer blocks than SMs are left to T002,
+    debug builds to W005, kernels that own less than 1 % of the report's time are left out.
 
 What to do
     What the finding names; the source page of Nsight Compute shows the lines.
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.quantity_text import digits, percent
-from ncuroof.rules import Limit, _stalls
+from ncuroof.rules import Limit, _builds, _stalls
 from ncuroof.rules._context import gain
 from ncuroof.rules._findings import Evidence, Row, findings
 from ncuroof.verdicts import HIGH_PCT
@@ -52,7 +52,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     waits = (_stalls.largest() > limits["share"]) & (pl.col("issue_active") < limits["issue"])
     room = pl.col("_used_pct").fill_null(0) < limits["busy_pct"]
     filled = (pl.col("grid_blocks") >= pl.col("_sms")).fill_null(value=True)
-    hit = kernels.filter(pl.col("_matters") & waits & room & filled).with_columns(
+    hit = kernels.filter(pl.col("_matters") & waits & room & filled & ~_builds.debug()).with_columns(
         _stall=_stalls.which(),
         _share=_stalls.largest(),
         # While the last wave leaves SMs empty (T003) no warp waits there.

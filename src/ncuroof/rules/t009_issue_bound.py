@@ -11,7 +11,7 @@ How it decides
     Instructions are issued in at least 80 % of the active cycles, and the kernel reaches less than 60 % of the flat
     roof of its path (or its floating-point work is none, or was not counted). Memory is not busy either: neither the
     DRAM roof nor the memory throughput, which holds L1 and shared memory, reaches 80 %. Where it does, M003 and M008
-    tell what fills it.
+    tell what fills it. Debug builds are left to W005.
 
 What to do
     Fewer instructions for the same work: wider loads and stores (float4), unrolled loops with addresses computed once,
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.quantity_text import percent
-from ncuroof.rules import Limit
+from ncuroof.rules import Limit, _builds
 from ncuroof.rules._findings import Evidence, Row, findings
 from ncuroof.verdicts import HIGH_PCT
 
@@ -62,6 +62,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         & (pl.col("compute_roof_pct").fill_null(0) < limits["compute_pct"])
         & (pl.max_horizontal("memory_roof_pct", "memory_pct").fill_null(0) < limits["memory_pct"])
         & (pl.col("tensor_pct").fill_null(0) < limits["compute_pct"])
+        & ~_builds.debug()
     )
     return findings(
         hit,
