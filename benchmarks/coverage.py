@@ -28,8 +28,7 @@ import polars as pl
 
 from ncuroof import pipeline
 from ncuroof.config import Config
-from ncuroof.roofline import work_column
-from ncuroof.tables import PATHS
+from ncuroof.paths import PATHS
 
 DEFAULT = Path(__file__).resolve().parent.parent.parent / "shared" / "corpus"
 BYTE_COUNTERS = ["counter", "rate×time", "rate×cycles", "sectors×32"]
@@ -52,7 +51,7 @@ def columns() -> dict[str, pl.Expr]:
     timed = pl.col("duration_s").is_not_null()
     q = pl.col("dram_bytes").is_not_null()
     derived = pl.col("dram_bytes_source").is_in(DERIVED)
-    works = [work_column(p) for p in PATHS]
+    works = [p.work for p in PATHS]
     work = pl.any_horizontal(pl.col(c).is_not_null() for c in works)
     counted = pl.any_horizontal(pl.col(f"{c}_source").is_in(FLOP_COUNTERS) for c in works)
     estimated = pl.any_horizontal(pl.col(f"{c}_source") == "estimated" for c in works)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ncuroof import pipeline, rules, verdicts
+from ncuroof import pipeline, rules, verdict_words, verdicts
 from ncuroof.config import Config
 from ncuroof.rules import _context, _stalls
 
@@ -281,7 +281,7 @@ def main() -> int:
     print(f"{'test with their threshold':36}{'judged':>8}{'both':>6}{'ours':>6}{'theirs':>8}{'agree':>8}")
     rows = []
     for pair in PAIRS:
-        assert all(c in known or c in verdicts.VERDICTS for c in pair.codes), pair.codes  # noqa: S101
+        assert all(c in known or c in verdict_words.WORDS for c in pair.codes), pair.codes  # noqa: S101
         frame = _judged(kernels, analysis.dataset.rules, found, pair)
         tested = frame.filter(pl.col("test").is_not_null())
         ours, theirs = tested["test"], tested["theirs"]
@@ -317,7 +317,7 @@ def _judged(kernels: pl.DataFrame, theirs: pl.DataFrame, found: pl.DataFrame, pa
     codes = list(pair.codes)
     finding = (
         pl.col("verdict").is_in(codes)
-        if codes[0] in verdicts.VERDICTS
+        if codes[0] in verdict_words.WORDS
         else pl.col("row").is_in(found.filter(pl.col("code").is_in(codes))["row"].drop_nulls().to_list())
     )
     return kernels.join(judged, on=key).with_columns(test=pair.test, finding=finding)

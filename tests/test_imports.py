@@ -10,7 +10,8 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "src" / "ncuroof"
 LAYERS = (
     # What everything speaks: errors, names of columns, records, files.
-    ("errors", "tables", "model", "registry", "quantity_text", "inputs", "outputs", "annotate", "program_time"),
+    ("errors", "tables", "paths", "verdict_words", "model", "registry", "quantity_text"),
+    ("inputs", "outputs", "annotate", "program_time"),
     # What is known about formats, GPUs, workloads and counters.
     ("ncurep", "gpus", "workloads"),
     ("metrics", "readers", "roofs", "testing"),

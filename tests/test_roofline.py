@@ -8,16 +8,17 @@ import polars as pl
 import pytest
 
 from ncuroof import roofline, store, tables
+from ncuroof.paths import PATH_NAMES
 
-ROOF_COLUMNS = {f"roof_flop_s_{p}": pl.Float64 for p in tables.PATHS} | {
-    f"roof_flop_s_{p}_source": pl.String for p in tables.PATHS
+ROOF_COLUMNS = {f"roof_flop_s_{p}": pl.Float64 for p in PATH_NAMES} | {
+    f"roof_flop_s_{p}_source": pl.String for p in PATH_NAMES
 }
 COLUMNS = (
     {c.name: c.dtype for c in store.stored_columns()}
     | ROOF_COLUMNS
     | {"roof_bytes_s": pl.Float64, "roof_bytes_s_source": pl.String}
     | {"roof_bytes_s_l2": pl.Float64, "roof_bytes_s_l1": pl.Float64}
-    | {f"roof_boost_flop_s_{p}": pl.Float64 for p in tables.PATHS}
+    | {f"roof_boost_flop_s_{p}": pl.Float64 for p in PATH_NAMES}
 )
 H100 = {
     "gpu_name": "NVIDIA H100 80GB HBM3",

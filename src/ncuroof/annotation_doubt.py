@@ -6,12 +6,9 @@ in L2. Such an annotation is left out of the placement and of the rules, and D01
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from ncuroof.paths import PATHS
 
 COUNTED = 1.05
 """Useful over executed work from which counters contradict the shape, where all work was counted."""
@@ -32,23 +29,20 @@ EXACT_OPS = ("gemm", "batched_gemm", "grouped_gemm", "linear", "attention")
 """Operations whose FLOPs no algorithm in use saves: convolutions (Winograd, FFT) execute fewer, and those of a softmax
 are exponentials and comparisons that no counter calls FLOPs."""
 
-NARROW_PATHS = ("fp8", "fp6", "fp4", "int8", "int4", "int1")
-"""Units that products of wider types cannot use. FP32 and FP64 products can run on those for FP16 and TF32."""
-
 _NARROW_TYPES = r"^(fp8|fp6|fp4|nvfp4|mxfp|int|uint)"
 
 
-def doubts(paths: Iterable[str], flop_source: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+def doubts(flop_source: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """Which limit the annotation exceeds (executed, peak, bandwidth; null: none) and how many times.
 
     Args:
-        paths: the compute paths, whose roofs the frame holds.
         flop_source: how the executed work, in the column ``_executed``, was obtained.
     """
     useful, executed, time = pl.col("useful_flop"), pl.col("_executed"), pl.col("duration_s")
     narrow = pl.col("op_dtype").str.contains(_NARROW_TYPES).fill_null(value=True)
-    wide = pl.max_horizontal(f"roof_flop_s_{p}" for p in paths if p not in NARROW_PATHS)
-    any_path = pl.max_horizontal(f"roof_flop_s_{p}" for p in paths)
+    # FP32 and FP64 products can run on the units for FP16 and TF32.
+    wide = pl.max_horizontal(p.roof for p in PATHS if not p.narrow)
+    any_path = pl.max_horizontal(p.roof for p in PATHS)
     whole = pl.col("flop_complete").fill_null(value=False) & (flop_source == "counter")
     # Integer products on CUDA cores (DP4A) and 2:4 sparse ones execute fewer operations than counted in a dense shape.
     comparable = (

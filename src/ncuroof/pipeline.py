@@ -73,10 +73,9 @@ def load_all(paths: Sequence[str | Path], options: LoadOptions | None = None) ->
 
 def analyze(dataset: Dataset, config: Config) -> Analysis:
     """Place every kernel under its roof and run the selected rules."""
-    kernels = roofs.attach(dataset.kernels, order=config.roof_order, roofs_file=config.roofs_file)
-    boost = roofs.boost_roofs(dataset.kernels, order=config.roof_order, roofs_file=config.roofs_file)
-    kernels = kernels.hstack(boost)
-    dataset = replace(dataset, notes=(*dataset.notes, *roofs.notes(dataset.kernels)))
+    known = roofs.devices_of(dataset.kernels, config.roofs_file)
+    kernels = roofs.attach(dataset.kernels, known, order=config.roof_order)
+    dataset = replace(dataset, notes=(*dataset.notes, *roofs.notes(known)))
     placed = roofline.place(kernels.with_row_index("row"))
     outcome = rules.run(placed, config)
     found, alone = nsight.add(placed, outcome.findings, dataset.rules, config.nsight)

@@ -9,51 +9,23 @@ Sources: Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009, for the mo
 
 from __future__ import annotations
 
-from functools import reduce
-
 import polars as pl
 
-from ncuroof import annotation_doubt, verdicts
-from ncuroof.tables import PATHS, PLACEMENT
-from ncuroof.workloads.matrix import MATRIX_OPS
+from ncuroof import annotation_doubt, paths, verdicts
+from ncuroof.paths import BY_NAME, PATHS, TENSOR
+from ncuroof.tables import PLACEMENT
+from ncuroof.workloads import formulas
 
 TENSOR_ACTIVE_PCT = 5.0
 """Tensor-pipe activity below this is constant moves and conversions (2 to 4 % on plain kernels, CC 8.0 and 9.0)."""
-
-INTEGER_PATHS = frozenset({"int8", "int4", "int1"})
-TENSOR_PATHS = tuple(p for p in PATHS if p not in {"fp64", "fp32", "fp16_vector"})
-
-DTYPE_PATHS: dict[str, tuple[str, ...]] = {
-    "fp64": ("fp64_tensor", "fp64"),
-    "fp32": ("fp32",),
-    "tf32": ("tf32",),
-    "fp16": ("fp16",),
-    "bf16": ("bf16",),
-    "fp8": ("fp8",),
-    "fp6": ("fp6",),
-    "fp4": ("fp4",),
-    "int8": ("int8",),
-    "int4": ("int4",),
-}
-"""Paths a matrix product of an annotated element type can take, best first: used only where no counter tells."""
-
-
-def work_column(path: str) -> str:
-    """Name of the kernels column that holds the executed work of a path, in FLOP (integer paths: operations)."""
-    return f"op_{path}" if path in INTEGER_PATHS else f"flop_{path}"
-
-
-def roof_column(path: str) -> str:
-    """Name of the column that :func:`ncuroof.roofs.attach` fills with the flat roof of a path, in FLOP/s."""
-    return f"roof_flop_s_{path}"
 
 
 def place(kernels: pl.DataFrame) -> pl.DataFrame:
     """Add the columns of :data:`ncuroof.tables.PLACEMENT` to a kernels table that has its roofs attached.
 
     Args:
-        kernels: the kernels table with the columns of :func:`ncuroof.roofs.attach`, of
-            :func:`ncuroof.roofs.boost_roofs` and of the workloads.
+        kernels: the kernels table with the columns of :func:`ncuroof.roofs.attach` and of the
+            workloads.
 
     Returns:
         The same rows and columns, and the placement. A placement that cannot be computed is null, and the verdict
@@ -74,9 +46,9 @@ def place(kernels: pl.DataFrame) -> pl.DataFrame:
 
 def _with_work(frame: pl.DataFrame) -> pl.DataFrame:
     """W per path and over all of them; useful work stands in where no counter tells."""
-    works = [pl.col(work_column(p)) for p in PATHS]
+    works = [pl.col(p.work) for p in PATHS]
     frame = frame.with_columns(_executed=_executed_work(works))
-    doubt, excess = annotation_doubt.doubts(PATHS, _source_of_work())
+    doubt, excess = annotation_doubt.doubts(_source_of_work())
     frame = frame.with_columns(annotation_doubt=doubt, annotation_excess=excess)
     # An annotation that cannot be true stands in for nothing.
     believed = pl.col("annotation_doubt").is_null()
@@ -85,23 +57,12 @@ def _with_work(frame: pl.DataFrame) -> pl.DataFrame:
         _compulsory=pl.when(believed).then(pl.col("compulsory_bytes")),
     )
     frame = _with_annotated_path(frame)
-    times = [
-        pl.when(pl.col(work_column(p)) > 0).then(pl.col(work_column(p)) / pl.col(roof_column(p))).alias(f"_t_{p}")
-        for p in PATHS
-    ]
-    frame = frame.with_columns(times)
-    longest = pl.max_horizontal(pl.col(f"_t_{p}") for p in PATHS)
-    by_time = reduce(
-        lambda rest, p: pl.when(pl.col(f"_t_{p}") == longest).then(pl.lit(p)).otherwise(rest),
-        reversed(PATHS),
-        pl.lit(None, dtype=pl.String),
-    )
+    times = {f"_t_{p.name}": pl.when(pl.col(p.work) > 0).then(pl.col(p.work) / pl.col(p.roof)) for p in PATHS}
+    frame = frame.with_columns(**times)
+    longest = pl.max_horizontal(*times)
+    by_time = paths.first(lambda p: pl.col(f"_t_{p.name}") == longest)
     most = pl.max_horizontal(works)
-    by_work = reduce(
-        lambda rest, p: pl.when((pl.col(work_column(p)) == most) & (most > 0)).then(pl.lit(p)).otherwise(rest),
-        reversed(PATHS),
-        pl.lit(None, dtype=pl.String),
-    )
+    by_work = paths.first(lambda p: (pl.col(p.work) == most) & (most > 0))
     known = pl.col("_executed").is_not_null()
     frame = frame.with_columns(
         flop=pl.when(known).then(pl.col("_executed")).otherwise(pl.col("_useful")),
@@ -111,11 +72,7 @@ def _with_work(frame: pl.DataFrame) -> pl.DataFrame:
         .then(pl.concat_str(pl.lit("useful work, "), pl.col("workload_source").fill_null("annotation"))),
         path=pl.when(known).then(pl.coalesce(by_time, by_work)).otherwise(pl.col("_annotated_path")),
     )
-    share = reduce(
-        lambda rest, p: pl.when(pl.col("path") == p).then(pl.col(work_column(p)) / pl.col("_executed")).otherwise(rest),
-        PATHS,
-        pl.lit(None, dtype=pl.Float64),
-    )
+    share = paths.pick(lambda p: p.work) / pl.col("_executed")
     return frame.with_columns(
         path_share=pl.when(known & (pl.col("_executed") > 0)).then(share),
         executed_over_useful=pl.when(known & (pl.col("_executed") > 0) & (pl.col("_useful") > 0)).then(
@@ -133,7 +90,7 @@ def _executed_work(works: list[pl.Expr]) -> pl.Expr:
     A busy tensor pipe without any count of its work makes the sum worthless, and so does a tensor kernel's name where
     neither work nor activity of the tensor pipe was measured.
     """
-    tensor_known = pl.any_horizontal(pl.col(work_column(p)).is_not_null() for p in TENSOR_PATHS)
+    tensor_known = pl.any_horizontal(pl.col(p.work).is_not_null() for p in TENSOR)
     active = pl.col("tensor_pct")
     busy = (active >= TENSOR_ACTIVE_PCT).fill_null(value=False)
     # Where the activity is unknown too, a name that says tensor cores is enough to doubt an epilogue's few FLOPs.
@@ -147,9 +104,7 @@ def _executed_work(works: list[pl.Expr]) -> pl.Expr:
 def _source_of_work() -> pl.Expr:
     """The sources of all paths that did work, each once."""
     return (
-        pl.concat_list(
-            pl.when(pl.col(work_column(p)) > 0).then(pl.col(f"{work_column(p)}_source")).otherwise(None) for p in PATHS
-        )
+        pl.concat_list(pl.when(pl.col(p.work) > 0).then(pl.col(f"{p.work}_source")).otherwise(None) for p in PATHS)
         .list.drop_nulls()
         .list.unique(maintain_order=True)
         .list.join(", ")
@@ -161,27 +116,27 @@ def _paths_text() -> pl.Expr:
     """``fp16 98 %, fp32 2 %``: paths with at least 0.5 % of the work, in the order of PATHS."""
     parts = []
     for p in PATHS:
-        share = 100 * pl.col(work_column(p)) / pl.col("_executed")
+        share = 100 * pl.col(p.work) / pl.col("_executed")
         parts.append(
             pl.when(share >= 0.5)
-            .then(pl.format(f"{p} {{}} %", share.round(0).cast(pl.Int64, strict=False)))
+            .then(pl.format(f"{p.name} {{}} %", share.round(0).cast(pl.Int64, strict=False)))
             .otherwise(None)
         )
     return pl.concat_list(parts).list.drop_nulls().list.join(", ")
 
 
 def _with_annotated_path(frame: pl.DataFrame) -> pl.DataFrame:
-    """The path an annotated matrix product takes by its element type: the best one that has a roof on this GPU."""
+    """The path an annotated operation takes by its element type: the best one that has a roof on this GPU."""
+    annotated = frame.select("op", "op_dtype").drop_nulls().unique(maintain_order=True)
     choice: pl.Expr = pl.lit(None, dtype=pl.String)
-    dtype = pl.col("op_dtype").str.replace(r"_e\dm\d$", "").replace({"nvfp4": "fp4", "mxfp4": "fp4", "mxfp8": "fp8"})
-    matrix = pl.col("op").is_in(list(MATRIX_OPS)).fill_null(value=False)
-    for name, paths in DTYPE_PATHS.items():
-        best: pl.Expr = pl.lit(paths[-1])
-        for p in reversed(paths[:-1]):
-            best = pl.when(pl.col(roof_column(p)).is_not_null()).then(pl.lit(p)).otherwise(best)
-        cuda = "fp64" if name == "fp64" else "fp32" if name in {"fp32", "tf32"} else "fp16_vector"
-        choice = pl.when(dtype == name).then(pl.when(matrix).then(best).otherwise(pl.lit(cuda))).otherwise(choice)
-    return frame.with_columns(_annotated_path=choice)
+    for op, element in annotated.iter_rows():
+        allowed = [BY_NAME[name] for name in formulas.paths(op, element)]
+        if not allowed:
+            continue
+        best = pl.coalesce(paths.first(lambda p: pl.col(p.roof).is_not_null(), allowed), pl.lit(allowed[-1].name))
+        here = (pl.col("op") == op) & (pl.col("op_dtype") == element)
+        choice = pl.when(here).then(best).otherwise(choice)
+    return frame.with_columns(_annotated_path=pl.when(pl.col("_useful") > 0).then(choice))
 
 
 def _with_traffic(frame: pl.DataFrame) -> pl.DataFrame:
@@ -198,23 +153,19 @@ def _with_traffic(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _with_bounds(frame: pl.DataFrame) -> pl.DataFrame:
     """Roof of the path, times, intensity and percentages."""
-    roof = boost = pl.lit(None, dtype=pl.Float64)
-    source = pl.lit(None, dtype=pl.String)
-    for p in PATHS:
-        here = pl.col("path") == p
-        roof = pl.when(here).then(pl.col(roof_column(p))).otherwise(roof)
-        boost = pl.when(here).then(pl.col(f"roof_boost_flop_s_{p}")).otherwise(boost)
-        source = pl.when(here).then(pl.col(f"{roof_column(p)}_source")).otherwise(source)
-    frame = frame.with_columns(roof_flop_s=roof, roof_flop_s_source=source, roof_boost_flop_s=boost)
-    executed_time = pl.max_horizontal(pl.col(f"_t_{p}") for p in PATHS)
+    frame = frame.with_columns(
+        roof_flop_s=paths.pick(lambda p: p.roof),
+        roof_flop_s_source=paths.pick(lambda p: f"{p.roof}_source"),
+        roof_boost_flop_s=paths.pick(lambda p: p.boost),
+    )
+    executed_time = pl.max_horizontal(f"_t_{p.name}" for p in PATHS)
     # Work on a path without a roof makes the compute side unknown, unless it is a trifle beside the rest.
     unroofed = pl.sum_horizontal(
-        pl.when(pl.col(roof_column(p)).is_null()).then(pl.col(work_column(p)).fill_null(0)).otherwise(0.0)
-        for p in PATHS
+        pl.when(pl.col(p.roof).is_null()).then(pl.col(p.work).fill_null(0)).otherwise(0.0) for p in PATHS
     )
     known = pl.col("_executed").is_not_null()
     compute = (
-        pl.when(known & (pl.col("_executed") == 0))
+        pl.when(pl.col("flop") == 0)
         .then(0.0)
         .when(known & (unroofed > 0.01 * pl.col("_executed")))
         .then(None)

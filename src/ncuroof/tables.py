@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof.errors import SchemaError
+from ncuroof.verdict_words import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -236,7 +237,7 @@ PLACEMENT: tuple[Column, ...] = (
     _c("l1_roof_pct", pl.Float64, "%", "L1 bytes / L1 bandwidth / duration: percent of the L1 roof"),
     _c("achieved_flop_s", pl.Float64, "FLOP/s", "W / T"),
     _c("achieved_bytes_s", pl.Float64, "byte/s", "Q / T"),
-    _c("verdict", pl.String, "", "memory-bound, compute-bound, latency-bound, overhead-bound or cannot-say"),
+    _c("verdict", pl.String, "", f"{', '.join(WORDS[:-1])} or {WORDS[-1]}"),
     _c("verdict_reason", pl.String, "", "why, in a clause; for cannot-say: what is missing"),
     _c(
         "limiter",
@@ -314,23 +315,6 @@ ANOMALIES: tuple[Column, ...] = (
 
 SEVERITIES: tuple[str, ...] = ("error", "warning", "info", "note")
 """Most severe first."""
-
-PATHS: tuple[str, ...] = (
-    "fp64",
-    "fp64_tensor",
-    "fp32",
-    "tf32",
-    "fp16_vector",
-    "fp16",
-    "bf16",
-    "fp8",
-    "fp6",
-    "fp4",
-    "int8",
-    "int4",
-    "int1",
-)
-"""Compute paths. fp64, fp32 and fp16_vector run on CUDA cores; all others on tensor cores."""
 
 
 def schema(columns: Iterable[Column]) -> pl.Schema:

@@ -7,6 +7,27 @@ from __future__ import annotations
 
 import polars as pl
 
+from ncuroof.verdict_words import CANNOT_SAY, COMPUTE, LATENCY, MEMORY, OVERHEAD
+
+__all__ = [
+    "CANNOT_SAY",
+    "COMPUTE",
+    "GRID_FLOORS",
+    "GRID_IDLE",
+    "HIGH_PCT",
+    "LATENCY",
+    "MARGIN_PCT",
+    "MEMORY",
+    "OVERHEAD",
+    "OVERHEAD_EFFICIENCY",
+    "TOO_SHORT_S",
+    "beyond_launch",
+    "decide",
+    "launch_floor",
+    "launch_like",
+    "sms",
+]
+
 HIGH_PCT = 60.0
 """Below this share of peak on both sides Nsight Compute itself speaks of a latency issue (rule SOLBottleneck)."""
 
@@ -33,12 +54,6 @@ FLOOR_FAST_S = 2.0e-6
 FLOOR_DATACENTRE_S = 3.5e-6
 """Shortest kernels seen: 1.5 to 2.4 µs on CC 7.x and GeForce-class chips, 3.2 to 4.1 µs on A100, H100, B200 class."""
 
-MEMORY = "memory-bound"
-COMPUTE = "compute-bound"
-LATENCY = "latency-bound"
-OVERHEAD = "overhead-bound"
-CANNOT_SAY = "cannot-say"
-VERDICTS = (MEMORY, COMPUTE, LATENCY, OVERHEAD, CANNOT_SAY)
 NAMELESS = "needs to know the GPU, which the input does not name (--gpu NAME)"
 
 

@@ -9,8 +9,8 @@ from importlib import resources
 import pytest
 
 from ncuroof import gpus
+from ncuroof.paths import PATH_NAMES
 from ncuroof.roofs.devices import PEAK_CLOCK_PATHS
-from ncuroof.tables import PATHS
 
 ALL = gpus.variants()
 BY_ID = {gpu.id: gpu for gpu in ALL}
@@ -234,4 +234,4 @@ def test_mma_sync_on_hopper_and_blackwell_is_kept_apart():
 def test_without_a_name_only_what_all_classes_share():
     assert set(gpus.architecture((7, 5), None).rates) == {"fp64", "fp32", "fp16_vector"}
     assert set(gpus.architecture((9, 0), None).rates) == {"fp32"}
-    assert set(gpus.architecture((8, 0), "anything").rates) <= set(PATHS)
+    assert set(gpus.architecture((8, 0), "anything").rates) <= set(PATH_NAMES)

@@ -45,7 +45,7 @@ def read(path: Path) -> Report:
 def placed(kernels: pl.DataFrame) -> pl.DataFrame:
     """Kernels under the roofs that are attached to them by default."""
     known = workloads.annotate(kernels)
-    return roofline.place(roofs.attach(known).hstack(roofs.boost_roofs(known)))
+    return roofline.place(roofs.attach(known))
 
 
 @pytest.fixture(scope="session")

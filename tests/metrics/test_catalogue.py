@@ -9,7 +9,7 @@ from ncuroof import tables
 from ncuroof.errors import RegistryError
 from ncuroof.metrics import build_kernels, functions, kernel_columns, required_metrics
 from ncuroof.metrics.catalogue import in_order, parse_quantity, quantities
-from ncuroof.roofline import work_column
+from ncuroof.paths import PATHS
 
 ROW = {"name": "q", "unit": "byte", "meaning": "something"}
 
@@ -53,9 +53,9 @@ def test_columns_that_other_parts_build_on():
     names = {c.name for c in kernel_columns()}
     wanted = WANTED.split()
     assert [name for name in wanted if name not in names] == []
-    for path in tables.PATHS:
-        assert work_column(path) in names
-        assert f"{work_column(path)}_source" in names
+    for path in PATHS:
+        assert path.work in names
+        assert f"{path.work}_source" in names
 
 
 def test_the_frame_has_the_promised_schema():

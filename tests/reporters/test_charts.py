@@ -9,11 +9,11 @@ from tests.builders import analysis, kernel
 from tests.reporters.samples import hostile, typical
 
 from ncuroof.errors import NothingMeasuredError, UsageError
-from ncuroof.reporters._charts import COLORS, SHAPES, VERDICTS, chart
+from ncuroof.reporters._charts import chart
 from ncuroof.reporters._drawings import drawings, first, only_gpu, png, svg
 from ncuroof.reporters._groups import finding_groups, kernel_groups
 from ncuroof.reporters._roof_lines import DRAM, Roof
-from ncuroof.verdicts import VERDICTS as ALL_VERDICTS
+from ncuroof.verdict_words import VERDICTS, WORDS
 
 
 def drawn(a):
@@ -33,8 +33,8 @@ NO_FLOP = {"flop": None, "flop_source": None, "path": None, "roof_flop_s": None}
 
 
 def test_every_verdict_has_its_own_looks():
-    assert VERDICTS == ALL_VERDICTS
-    assert len(set(COLORS)) == len(set(SHAPES)) == len(VERDICTS)
+    for looks in ("mark", "color", "shape"):
+        assert len({getattr(v, looks) for v in VERDICTS}) == len(WORDS) == 5
 
 
 def test_axes_are_logarithmic_and_hold_everything():

@@ -7,7 +7,7 @@ import pytest
 
 from ncuroof import gpus, roofs
 from ncuroof.errors import UsageError
-from ncuroof.tables import PATHS
+from ncuroof.paths import PATH_NAMES
 
 H100 = {"gpu_name": "NVIDIA H100 80GB HBM3", "cc_major": 9, "cc_minor": 0, "sm_count": 132}
 
@@ -184,7 +184,8 @@ def test_an_ambiguous_device_gets_only_what_its_candidates_share():
     assert value == 312e12
     assert "other candidates agree" in source
     assert one(out, "roof_bytes_s") == (None, None)  # 1555 to 2039 GB/s
-    (note,) = roofs.notes(kernels({"gpu_name": "NVIDIA A100", "cc_major": 8, "cc_minor": 0, "sm_count": 108}))
+    known = roofs.devices_of(kernels({"gpu_name": "NVIDIA A100", "cc_major": 8, "cc_minor": 0, "sm_count": 108}))
+    (note,) = roofs.notes(known)
     assert "may be any of" in note.message
 
 
@@ -199,7 +200,7 @@ def test_a_device_without_a_name_gets_what_all_that_fit_share():
 
 def test_an_unknown_device_has_null_roofs_and_null_sources():
     out = roofs.attach(kernels({"gpu_name": "Some other GPU", "cc_major": 99, "cc_minor": 0}))
-    for path in PATHS:
+    for path in PATH_NAMES:
         assert one(out, f"roof_flop_s_{path}") == (None, None)
     assert one(out, "roof_bytes_s") == (None, None)
 
@@ -264,8 +265,8 @@ def test_nan_zero_and_absent_inputs_are_unknown():
 def test_boost_roof():
     """Half the clock, half the roof: 132 × 256 × 0.99e9 = 33.45; at 1.98 GHz twice that. Measured roofs stay."""
     frame = kernels(H100 | {"sm_hz": 0.99e9, "clock_max_hz": 1.98e9, "peak_flop_s_fp32": 132 * 256 * 0.99e9})
-    boost = roofs.boost_roofs(frame)
+    boost = roofs.attach(frame)
     assert boost["roof_boost_flop_s_fp32"][0] == pytest.approx(132 * 256 * 1.98e9)
     assert boost["roof_boost_flop_s_fp16"][0] == pytest.approx(787.612e12)
     assert boost["roof_boost_flop_s_int8"][0] == pytest.approx(132 * 8192 * 1.98e9)
-    assert roofs.boost_roofs(kernels(H100))["roof_boost_flop_s_fp16"][0] == pytest.approx(787.612e12)
+    assert roofs.attach(kernels(H100))["roof_boost_flop_s_fp16"][0] == pytest.approx(787.612e12)

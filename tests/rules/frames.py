@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ncuroof import roofline, rules, store, tables
+from ncuroof import roofline, rules, store
 from ncuroof.config import Config
+from ncuroof.paths import PATH_NAMES
 
 if TYPE_CHECKING:
     from ncuroof.rules import Outcome
 
-ROOFS = {f"roof_flop_s_{p}{end}": t for p in tables.PATHS for end, t in (("", pl.Float64), ("_source", pl.String))} | {
+ROOFS = {f"roof_flop_s_{p}{end}": t for p in PATH_NAMES for end, t in (("", pl.Float64), ("_source", pl.String))} | {
     f"roof_bytes_s{level}{end}": t
     for level in ("", "_l2", "_l1")
     for end, t in (("", pl.Float64), ("_source", pl.String))
 }
-ROOFS |= {f"roof_boost_flop_s_{p}": pl.Float64 for p in tables.PATHS}
+ROOFS |= {f"roof_boost_flop_s_{p}": pl.Float64 for p in PATH_NAMES}
 COLUMNS = {c.name: c.dtype for c in store.stored_columns()} | ROOFS
 DEFAULTS = {"source": "run.ncu-rep", "source_sha256": "0" * 64, "kernel_name": "k", "cc_major": 9, "cc_minor": 0}
 

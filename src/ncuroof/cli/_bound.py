@@ -11,23 +11,20 @@ from ncuroof.cli._roofs_json import roof_of
 from ncuroof.cli._roofs_text import others
 from ncuroof.errors import UsageError
 from ncuroof.gpus import find
+from ncuroof.paths import PATH_NAMES
 from ncuroof.roofs import files, known, units
 from ncuroof.roofs.bound import Bound
 from ncuroof.roofs.record import Roof
-from ncuroof.tables import PATHS
 from ncuroof.workloads import formulas
 from ncuroof.workloads.annotation import number_or_text
 from ncuroof.workloads.cost import Cost, Flow, ShapeError
-from ncuroof.workloads.matrix import MATRIX_OPS
+from ncuroof.workloads.matrix import PRODUCTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from ncuroof.workloads.cost import Value
-
-PRODUCTS = MATRIX_OPS | {"gemv", "prefill", "decode"}
-"""Operations made of matrix products: their compute roof is the highest product measured, not the FMA sweep."""
 
 _QUANTITY = re.compile(r"^\s*([0-9.eE+_-]+?)\s*([a-zA-Z/]+)\s*$")
 
@@ -79,8 +76,8 @@ def asked(op: str | None, arguments: Sequence[str], intensity: float | None, pat
     Raises:
         UsageError: for an unknown operation or path, and for sizes that do not fit.
     """
-    if path is not None and path not in PATHS:
-        msg = f"{path!r} is no compute path; choose from {', '.join(PATHS)}"
+    if path is not None and path not in PATH_NAMES:
+        msg = f"{path!r} is no compute path; choose from {', '.join(PATH_NAMES)}"
         raise UsageError(msg)
     if op is not None and intensity is not None:
         msg = f"--intensity takes the place of an operation: leave out {op} or --intensity"
@@ -184,7 +181,7 @@ def machines(
         flat = None
         if peak is not None and wanted.paths:
             path = wanted.paths[0]
-            allowed = units.OP_RATES if path.startswith("int") else units.FLOP_RATES
+            allowed = units.of_path(path)
             flat = Roof(_quantity("--peak", peak, allowed), path, None, True, "given", "user", "given")
         found.append(Machine("the machine given", Bound(wanted.cost.flop, wanted.cost.bytes, flat, slope), ""))
     return found

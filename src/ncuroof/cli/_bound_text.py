@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ncuroof.cli._roofs_text import rate, table, wrap
 from ncuroof.roofs import units
 from ncuroof.roofs.bound import LAUNCH_FLOOR_S
+from ncuroof.verdict_words import MEMORY
 from ncuroof.workloads import formulas
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _advice(wanted: Asked, machine: Machine) -> str:
         )
     if bound.near_ridge:
         return "near the ridge point, where both sides matter: measure the bytes that really move before choosing."
-    if bound.verdict == "memory-bound":
+    if bound.verdict == MEMORY:
         if bound.flat is None:
             return "it only moves data: fewer bytes, or none of it (fusion), is all that helps."
         return (

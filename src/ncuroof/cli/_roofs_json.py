@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ncuroof.cli._roofs_text import pairs_of, rooflines
+from ncuroof.paths import PATH_NAMES
 from ncuroof.roofs.comparison import Roofline, crossing
-from ncuroof.tables import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,9 @@ def document(
     }
     if pairs:
         result["paths"] = [
-            entry for p in paths or PATHS if (entry := _path(p, list(zip(gpus, own, strict=True)), source))["rooflines"]
+            entry
+            for p in paths or PATH_NAMES
+            if (entry := _path(p, list(zip(gpus, own, strict=True)), source))["rooflines"]
         ]
     return result
 

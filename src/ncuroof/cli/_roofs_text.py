@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from ncuroof.paths import PATH_NAMES
 from ncuroof.roofs import known, units
 from ncuroof.roofs.comparison import Roofline, crossing
-from ncuroof.tables import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ def rate(roof: Roof) -> str:
     if roof.path is None:
         # Bandwidths are compared in GB/s, whatever their size.
         return f"{roof.value / 1e9:,.0f} GB/s"
-    return f"{units.digits(roof.value / 1e12)} {'TOP/s' if roof.path.startswith('int') else 'TFLOP/s'}"
+    return f"{units.digits(roof.value / 1e12)} {units.tera(roof.path)}"
 
 
 def others(query: str, match: Match) -> str:
@@ -108,7 +108,7 @@ def detail(gpu: Gpu, own: Sequence[Roof], source: str | None = None) -> list[str
 
 def _rank(roof: Roof) -> tuple[int, int]:
     sources = known.TABLE_ORDER
-    return (PATHS.index(roof.path) if roof.path else -1, sources.index(roof.source))
+    return (PATH_NAMES.index(roof.path) if roof.path else -1, sources.index(roof.source))
 
 
 def _brief(roof: Roof) -> str:
@@ -121,7 +121,7 @@ def comparison(path: str, named: Sequence[tuple[Gpu, Sequence[Roof]]], source: s
 
     A path that was measured in two ways has a row for each, and a pair of GPUs is compared in each way that both have.
     """
-    rows = [[path, "GB/s", "TOP/s" if path.startswith("int") else "TFLOP/s", "ridge", "source"]]
+    rows = [[path, "GB/s", units.tera(path), "ridge", "source"]]
     lines: list[tuple[str, Roofline]] = []
     for gpu, own in named:
         pairs = rooflines(own, path, source)

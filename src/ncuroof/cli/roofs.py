@@ -43,13 +43,13 @@ def command(
     from ncuroof.cli import _roofs_text as text
     from ncuroof.errors import UsageError
     from ncuroof.gpus import find, variants
+    from ncuroof.paths import PATH_NAMES
     from ncuroof.roofs import files, known
-    from ncuroof.tables import PATHS
 
     paths = path or []
-    wrong = [p for p in paths if p not in PATHS]
+    wrong = [p for p in paths if p not in PATH_NAMES]
     if wrong:
-        msg = f"{wrong[0]!r} is no compute path; choose from {', '.join(PATHS)}"
+        msg = f"{wrong[0]!r} is no compute path; choose from {', '.join(PATH_NAMES)}"
         raise UsageError(msg)
     if source is not None and source not in known.TABLE_ORDER:
         msg = f"{source!r} is no source of roofs here; choose from {', '.join(known.TABLE_ORDER)}"
@@ -69,7 +69,7 @@ def command(
     own = [[r for r in known.of(gpu, user) if source in (None, r.source)] for gpu in chosen]
     if format_ is Format.JSON:
         document = as_json.document(
-            chosen, own, paths if matches else paths or list(PATHS), source, pairs=bool(matches)
+            chosen, own, paths if matches else paths or list(PATH_NAMES), source, pairs=bool(matches)
         )
         typer.echo(json.dumps(document, indent=2))
         return 0
@@ -80,7 +80,7 @@ def command(
         typer.echo("\n".join(text.detail(chosen[0], own[0], source)))
     else:
         named = list(zip(chosen, own, strict=True))
-        common = [p for p in PATHS if all(text.roofline(o, p, source) for o in own)]
+        common = [p for p in PATH_NAMES if all(text.roofline(o, p, source) for o in own)]
         shown = paths or common
         if not shown:
             msg = "no compute path whose roof is known for all of these"

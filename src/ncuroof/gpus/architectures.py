@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncuroof.errors import RegistryError
 from ncuroof.gpus import _toml
-from ncuroof.tables import PATHS
+from ncuroof.paths import PATH_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ def _row(row: Mapping[str, Any]) -> Architecture:
     where = f"gpus/architectures.toml, {row.get('cc', '?')} {row.get('class', '?')}"
     _toml.require(row, KEYS, NEEDED, where)
     for table in ("rates", "fp16_accumulate", "legacy_mma"):
-        wrong = [p for p, rate in row.get(table, {}).items() if p not in PATHS or rate <= 0]
+        wrong = [p for p, rate in row.get(table, {}).items() if p not in PATH_NAMES or rate <= 0]
         if wrong:
             msg = f"{where}: {table} has {', '.join(wrong)}, which is no path or not positive"
             raise RegistryError(msg)

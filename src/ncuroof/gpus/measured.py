@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ncuroof.errors import RegistryError
 from ncuroof.gpus import _toml
-from ncuroof.tables import PATHS
+from ncuroof.paths import PATH_NAMES
 
 MATMUL = "matmul"
 """The kind of peak that a matrix product is held against where there is one."""
@@ -30,7 +30,7 @@ class MeasuredPeak:
     """One measured flat part.
 
     Attributes:
-        path: compute path, of :data:`ncuroof.tables.PATHS`.
+        path: compute path, of :data:`ncuroof.paths.PATH_NAMES`.
         flop_s: FLOP/s, dense.
         kind: a key of :data:`KINDS`.
     """
@@ -71,7 +71,7 @@ def measured() -> dict[str, MeasuredGpu]:
         keys = ("gpu", "device", "bandwidth_gb_s", "peaks")
         _toml.require(row, keys, keys, where)
         peaks = tuple(MeasuredPeak(p["path"], p["tflop_s"] * TERA, p["kind"]) for p in row["peaks"])
-        if any(p.path not in PATHS or p.kind not in KINDS or p.flop_s <= 0 for p in peaks):
+        if any(p.path not in PATH_NAMES or p.kind not in KINDS or p.flop_s <= 0 for p in peaks):
             msg = f"{where}: a peak has an unknown path or kind, or is not positive"
             raise RegistryError(msg)
         result[row["gpu"]] = MeasuredGpu(row["gpu"], row["device"], row["bandwidth_gb_s"] * GIGA, peaks)

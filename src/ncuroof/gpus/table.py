@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ncuroof.errors import RegistryError
 from ncuroof.gpus import _toml
 from ncuroof.gpus.architectures import parse_cc
-from ncuroof.tables import PATHS
+from ncuroof.paths import PATH_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,7 +92,7 @@ def _scaled(row: Mapping[str, Any], key: str, factor: float) -> float | None:
 
 
 def _rates(row: Mapping[str, Any], key: str, where: str) -> dict[str, float]:
-    wrong = [path for path, value in row.get(key, {}).items() if path not in PATHS or value <= 0]
+    wrong = [path for path, value in row.get(key, {}).items() if path not in PATH_NAMES or value <= 0]
     if wrong:
         msg = f"{where}: {key} has {', '.join(wrong)}, which is no path or not positive"
         raise RegistryError(msg)

@@ -12,7 +12,7 @@ class Hint:
     """What a name says.
 
     Attributes:
-        path: tensor path, one of :data:`ncuroof.tables.PATHS`; None where the name names no element type.
+        path: tensor path, one of :data:`ncuroof.paths.PATH_NAMES`; None where the name names no element type.
         matrix: whether the name is that of a matrix kernel on tensor cores.
         legacy: whether it uses mma.sync (True) or wgmma or tcgen05 (False); None where the name does not tell.
         fp16_accumulate: whether the name says that it accumulates in FP16.

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from ncuroof.errors import RegistryError
 from ncuroof.metrics.catalogue import Quantity, parse_quantity
+from ncuroof.paths import BY_NAME, INTEGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PREFIX = "sm__ops_path_tensor_"
 OPCODES = "sass__inst_executed_per_opcode_with_modifier_all"
-INTEGER_PATHS = ("int8", "int4", "int1")
+INTEGER_PATHS = tuple(path.name for path in INTEGER)
 HALVED = "report (sparse÷2)"
 """Source label of a dense peak worked out as half of an aggregate's, which is sparse."""
 CITE = "unit of the counter: one multiply-add is 2 operations; a 4096³ product on a T4 reads 2·4096³"
@@ -99,12 +100,12 @@ def paths() -> tuple[str, ...]:
 
 def work_column(path: str) -> str:
     """The column that holds a path's work: ``flop_fp16``, ``op_int8``."""
-    return f"op_{path}" if path in INTEGER_PATHS else f"flop_{path}"
+    return BY_NAME[path].work
 
 
 def peak_column(path: str) -> str:
     """The column that holds a path's dense peak: ``peak_flop_s_fp16``, ``peak_op_s_int8``."""
-    return f"peak_op_s_{path}" if path in INTEGER_PATHS else f"peak_flop_s_{path}"
+    return BY_NAME[path].peak
 
 
 def _sparsity(base: str) -> list[object]:

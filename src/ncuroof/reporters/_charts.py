@@ -14,6 +14,7 @@ import altair as alt
 
 from ncuroof.reporters._points import DERIVED, MEASURED
 from ncuroof.reporters._roof_lines import DRAM, draw
+from ncuroof.verdict_words import VERDICTS, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
-VERDICTS = ("memory-bound", "compute-bound", "latency-bound", "overhead-bound", "cannot-say")
-# Okabe and Ito's palette, which people with any colour vision tell apart; the shapes say the same thing again.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7A7A7A")
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 INK = "#333333"
 QUIET = "#8A8A8A"
 HEIGHT = 440
@@ -71,7 +68,7 @@ def chart(
     """
     panels = []
     present = {p["verdict"] for p in (*points, *strip)}
-    verdicts = [verdict for verdict in VERDICTS if verdict in present]
+    verdicts = [word for word in WORDS if word in present]
     if points or any(line.path != DRAM for line in lines):
         panels.append(_roofline(points, lines, width, verdicts))
     if strip or not panels:
@@ -223,8 +220,9 @@ def _dimmed(opacity: float) -> Any:  # noqa: ANN401  altair has no public type f
 def _looks(crowd: int, verdicts: list[str]) -> dict[str, Any]:
     """Colour and shape by verdict, area by share of the time, filled where both W and Q were counted."""
     fill = 0.75 if crowd < 300 else 0.45
-    domain = list(VERDICTS)
-    colors = alt.Scale(domain=domain, range=list(COLORS))
+    domain = list(WORDS)
+    colors = alt.Scale(domain=domain, range=[v.color for v in VERDICTS])
+    shapes = alt.Scale(domain=domain, range=[v.shape for v in VERDICTS])
     legend = alt.Legend(title="verdict", values=verdicts)
     tooltip = [
         alt.Tooltip(f"{field}:N", title=title)
@@ -246,7 +244,7 @@ def _looks(crowd: int, verdicts: list[str]) -> dict[str, Any]:
     return {
         "stroke": alt.Stroke("verdict:N", legend=legend, scale=colors, sort=domain),
         "fill": alt.Fill("verdict:N", legend=legend, scale=colors, sort=domain),
-        "shape": alt.Shape("verdict:N", legend=legend, scale=alt.Scale(domain=domain, range=list(SHAPES)), sort=domain),
+        "shape": alt.Shape("verdict:N", legend=legend, scale=shapes, sort=domain),
         "fillOpacity": alt.FillOpacity(
             "basis:N",
             title="W and Q",

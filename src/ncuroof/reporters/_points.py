@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ncuroof.reporters import _figures as fig
 from ncuroof.reporters._groups import FindingGroup, Row, full_name, is_derived, label, launch_shape, relevant_pct
 from ncuroof.reporters._names import cut, shorten
+from ncuroof.verdict_words import CANNOT_SAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -59,7 +60,7 @@ def _record(g: Row, found: Sequence[FindingGroup], reports: Mapping[str, int], t
         "group": g["group"],
         "report": str(reports.get(g["source_sha256"], 0)),
         "report_name": cut(str(g["source"] or ""), TEXT),
-        "verdict": g["verdict"] or "cannot-say",
+        "verdict": g["verdict"] or CANNOT_SAY,
         "basis": DERIVED if is_derived(g) else MEASURED,
         "percent_of_time": round(100 * (g["total_s"] or 0.0) / total_s, 3) if total_s else 0.0,
         "name": f"{cut(told, NAME)} ({shorten(full_name(g), 60)})" if told else name,
@@ -78,7 +79,7 @@ def _record(g: Row, found: Sequence[FindingGroup], reports: Mapping[str, int], t
             if text
         ),
         "roof": _roof(g),
-        "why": cut(f"{g['verdict'] or 'cannot-say'}: {g['verdict_reason'] or 'no reason given'}", TEXT),
+        "why": cut(f"{g['verdict'] or CANNOT_SAY}: {g['verdict_reason'] or 'no reason given'}", TEXT),
         "found": _findings(found),
     }
     if _positive(g["intensity"]):

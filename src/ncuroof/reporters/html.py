@@ -30,6 +30,7 @@ from ncuroof.reporters._names import cut, shorten, visible
 from ncuroof.reporters._points import by_group
 from ncuroof.reporters._records import dump
 from ncuroof.reporters._suite import covered
+from ncuroof.verdict_words import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,14 +54,6 @@ HINT = (
     "(shift for several). Drag to pan, shift and wheel to zoom, double-click to reset."
 )
 FOOT = "Percent of the roof is the least time the roof allows over the measured time."
-MARKS = {
-    "memory-bound": ("●", "#0072B2"),
-    "compute-bound": ("■", "#D55E00"),
-    "latency-bound": ("▲", "#009E73"),
-    "overhead-bound": ("◆", "#CC79A7"),
-    "cannot-say": ("✚", "#7A7A7A"),
-}
-"""The marks of the chart, for the table."""
 
 
 def render(analysis: Analysis, options: RenderOptions) -> str:
@@ -257,8 +250,7 @@ def _kernels(groups: pl.DataFrame, found: Mapping[int, Sequence[FindingGroup]], 
 
 def _kernel(r: Row, found: Iterable[FindingGroup], largest: float, *, named: bool) -> str:
     """One row; ``named`` says whether to name its report as well."""
-    verdict = str(r["verdict"] or "cannot-say")
-    mark, color = MARKS.get(verdict, MARKS["cannot-say"])
+    looks = verdict(r["verdict"])
     share = r["time_share"]
     bar = f'<span class="bar" style="width:{100 * share / largest:.1f}%"></span>' if share else ""
     told = label(r)
@@ -271,7 +263,8 @@ def _kernel(r: Row, found: Iterable[FindingGroup], largest: float, *, named: boo
         f'<tr id="k{r["group"]}"><td class=n>{r["group"] + 1}</td>'
         f"<td class=n>{escape(fig.percent(100 * share if share is not None else None))}{bar}</td>"
         f"<td class=n>{fig.si(r['total_s'], 's')}</td><td class=n>{r['launches']}</td>"
-        f'<td class=why><span class="mark" style="color:{color}">{mark}</span>{escape(verdict)}'
+        f'<td class=why><span class="mark" style="color:{looks.color}">{looks.mark}</span>'
+        f"{escape(str(r['verdict'] or looks.word))}"
         f'<br><span class="quiet">{_text(r["verdict_reason"] or "", 160)}</span></td>'
         f"<td class=n>{'~' if near.derived and near.pct is not None else ''}{escape(fig.percent(near.pct))}{what}</td>"
         f"<td>{_text(r['path'] or fig.UNKNOWN, 40)}</td><td class=n>{fig.number(r['intensity'])}</td>"

@@ -24,6 +24,7 @@ from ncuroof.reporters._groups import (
 from ncuroof.reporters._lines import NARROWEST, SEVERITY_COLOR, columns, paint, wrap
 from ncuroof.reporters._names import cut, shorten, visible
 from ncuroof.reporters._suite import by_cause, covered, disagreements, nsight_alone, where
+from ncuroof.verdict_words import CANNOT_SAY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -119,7 +120,7 @@ def _unsaid(rows: list[Row], width: int) -> list[str]:
     """Why nothing can be said of some kernels: each reason once, with the kernels it is true of."""
     reasons: dict[str, list[str]] = {}
     for r in rows:
-        if r["verdict"] == "cannot-say":
+        if r["verdict"] == CANNOT_SAY:
             reasons.setdefault(str(r["verdict_reason"] or "no reason given"), []).append(f"#{r['group'] + 1}")
     lines = []
     for reason, kernels in reasons.items():

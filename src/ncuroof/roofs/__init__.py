@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ncuroof.roofs.attach import attach
-from ncuroof.roofs.boost import boost_roofs
+from ncuroof.roofs.attach import Devices, attach, devices_of
 from ncuroof.roofs.known import notes
 from ncuroof.roofs.record import LEVELS, SOURCES, Roof, attainable, ridge
 
-__all__ = ["LEVELS", "SOURCES", "Roof", "attach", "attainable", "boost_roofs", "notes", "ridge"]
+__all__ = ["LEVELS", "SOURCES", "Devices", "Roof", "attach", "attainable", "devices_of", "notes", "ridge"]

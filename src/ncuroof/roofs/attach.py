@@ -3,24 +3,28 @@
 Order unless the user chooses: the report's own dense peak at the clock of that run; else the highest rate measured on
 exactly that variant; else device attributes (SMs × dense rate × clock); else the data sheet of exactly that variant.
 A measured rate was reached at full clocks: where the run was locked to a lower clock, the peak at that clock is the
-ceiling and replaces it. An annotated matrix product is held against the highest measured product, where there is one.
+ceiling and replaces it; the boost roof is what the kernel would be held against at the highest clock. An annotated
+matrix product is held against the highest measured product, where there is one.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from ncuroof.errors import UsageError
+from ncuroof.paths import PATHS
 from ncuroof.roofs import devices
 from ncuroof.roofs.record import SOURCES
-from ncuroof.tables import PATHS
-from ncuroof.workloads.matrix import MATRIX_OPS
+from ncuroof.workloads.matrix import PRODUCTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+    from pathlib import Path as FilePath
+
+    from ncuroof.paths import Path
 
 MEMORY_CLOCK_TOLERANCE = 0.15
 """A DRAM peak further than this from the nominal one is doubted (time base of short kernels is off by up to 50 %)."""
@@ -34,10 +38,8 @@ CLOCK_TOLERANCE = 0.02
 INPUTS: dict[str, pl.DataType] = {
     **devices.KEYS,
     "op": pl.String(),
-    **{f"peak_flop_s_{path}": pl.Float64() for path in PATHS if not path.startswith("int")},
-    **{f"peak_op_s_{path}": pl.Float64() for path in PATHS if path.startswith("int")},
-    **{f"peak_flop_s_{path}_source": pl.String() for path in PATHS if not path.startswith("int")},
-    **{f"peak_op_s_{path}_source": pl.String() for path in PATHS if path.startswith("int")},
+    **{path.peak: pl.Float64() for path in PATHS},
+    **{f"{path.peak}_source": pl.String() for path in PATHS},
     "peak_bytes_s_dram": pl.Float64(),
     "peak_bytes_s_dram_source": pl.String(),
     "peak_bytes_s_l2": pl.Float64(),
@@ -68,25 +70,59 @@ def complete(kernels: pl.DataFrame) -> pl.DataFrame:
     return kernels.select(columns)
 
 
+@dataclass(frozen=True)
+class Devices:
+    """What is known about the devices of a kernels table.
+
+    Attributes:
+        table: one row per distinct device, see :func:`ncuroof.roofs.devices.table`.
+        number: the row of each kernel's device.
+    """
+
+    table: pl.DataFrame
+    number: pl.Series
+
+
+def devices_of(kernels: pl.DataFrame, roofs_file: FilePath | None = None) -> Devices:
+    """Look up the devices of a kernels table, each once.
+
+    Args:
+        kernels: device columns as in :data:`ncuroof.roofs.devices.KEYS`.
+        roofs_file: TOML file of the user's roofs (see :mod:`ncuroof.roofs.files`).
+
+    Raises:
+        ConfigError: for a faulty ``roofs_file``.
+    """
+    user = []
+    if roofs_file is not None:
+        from ncuroof.roofs import files  # noqa: PLC0415  only where the user has a file
+
+        user = files.load(roofs_file)
+    return Devices(*devices.table(complete(kernels), user))
+
+
 def attach(
     kernels: pl.DataFrame,
+    known: Devices | None = None,
     *,
     order: Sequence[str] = SOURCES,
     only: str | None = None,
-    roofs_file: Path | None = None,
+    roofs_file: FilePath | None = None,
 ) -> pl.DataFrame:
     """Add the roofs of every kernel.
 
     Args:
         kernels: the kernels table; see :data:`INPUTS` for the columns used.
+        known: its devices, where they were looked up before.
         order: sources to try, first that knows wins.
         only: use this source alone: report, measured, device, datasheet or user.
-        roofs_file: TOML file of the user's roofs, which go before all others (see :mod:`ncuroof.roofs.files`).
+        roofs_file: TOML file of the user's roofs, which go before all others; only where ``known`` is not given.
 
     Returns:
         ``kernels`` with ``roof_bytes_s``, ``roof_bytes_s_l2``, ``roof_bytes_s_l1`` (byte/s) and, for each path,
-        ``roof_flop_s_<path>`` (dense FLOP/s; operations per second on integer paths), each with a ``*_source`` column.
-        Columns of these names that were there before are replaced. Unknown is null, in both.
+        ``roof_flop_s_<path>`` (dense FLOP/s; operations per second on integer paths), each with a ``*_source`` column,
+        and ``roof_boost_flop_s_<path>``, the same at the highest clock. Columns of these names that were there before
+        are replaced. Unknown is null, in all.
 
     Raises:
         UsageError: for a source that does not exist.
@@ -94,22 +130,29 @@ def attach(
     """
     chosen = _order(order, only)
     strict = not set(chosen) - {"user", "report"}  # nothing but what the report itself holds
-    user = []
-    if roofs_file is not None:
-        from ncuroof.roofs import files  # noqa: PLC0415  only where the user has a file
-
-        user = files.load(roofs_file)
-    inputs = complete(kernels)
-    known, number = devices.table(inputs, user)
-    frame = inputs.hstack(known[number])
-    outputs = []
+    known = known or devices_of(kernels, roofs_file)
+    frame = complete(kernels).hstack(known.table[known.number])
+    outputs, boost = [], []
     for path in PATHS:
-        outputs += _pick(f"roof_flop_s_{path}", _compute(path, strict=strict), chosen)
+        candidates = _compute(path, strict=strict)
+        outputs += _pick(path.roof, candidates, chosen)
+        boost.append(_pick(path.boost, candidates, chosen)[0])
     outputs += _pick("roof_bytes_s", _dram(strict=strict), chosen)
     outputs += _pick("roof_bytes_s_l2", _cache("l2"), chosen)
     outputs += _pick("roof_bytes_s_l1", _cache("l1"), chosen)
-    roofs = frame.select(outputs)
+    roofs = frame.select(outputs).hstack(_at_highest_clock(frame).select(boost))
     return kernels.drop(roofs.columns, strict=False).hstack(roofs)
+
+
+def _at_highest_clock(frame: pl.DataFrame) -> pl.DataFrame:
+    """The inputs as if the run had been at the highest clock: the report's peaks are scaled, and the clock is it."""
+    # A measured clock slightly above the maximum is measuring error: the boost roof is never below the run's.
+    plausible = pl.when(pl.col("sm_hz") <= (1 + CLOCK_TOLERANCE) * pl.col("clock_max_hz")).then("sm_hz")
+    top = pl.max_horizontal("clock_max_hz", plausible)
+    return frame.with_columns(
+        *(pl.col(path.peak) * top / pl.col("sm_hz") for path in PATHS),
+        sm_hz=pl.when(pl.col("clock_max_hz").is_not_null()).then(top),
+    )
 
 
 def _order(order: Sequence[str], only: str | None) -> tuple[str, ...]:
@@ -134,11 +177,11 @@ def _pick(name: str, candidates: _Candidates, order: Sequence[str]) -> list[pl.E
     return [value.alias(name), text.alias(f"{name}_source")]
 
 
-def _compute(path: str, *, strict: bool) -> _Candidates:
+def _compute(path: Path, *, strict: bool) -> _Candidates:
     """Candidates for the flat part of one path; ``strict`` leaves out a report's peak that took a table's rate."""
     clock_max = pl.coalesce("clock_max_hz", "table_clock_hz")
     impossible = (pl.col("sm_hz") > clock_max * (1 + CLOCK_TOLERANCE)).fill_null(value=False)
-    own = f"peak_op_s_{path}" if path.startswith("int") else f"peak_flop_s_{path}"
+    own = path.peak
     # Work without a peak in the report comes with the rate of the instructions it used, such as mma.sync on Hopper.
     by_rate = (pl.col(f"{own}_source") == "rate×clock").fill_null(value=False)
     peak = pl.when(~by_rate).then(pl.col(own)) if strict else pl.col(own)
@@ -157,23 +200,23 @@ def _compute(path: str, *, strict: bool) -> _Candidates:
     )
     # Under MIG and green contexts a launch has fewer SMs than its device.
     sms = pl.min_horizontal("sm_count_launch", pl.coalesce(pl.col("sm_count").cast(pl.Float64), pl.col("table_sms")))
-    device = sms * pl.col(f"rate_{path}") * clock
+    device = sms * pl.col(f"rate_{path.name}") * clock
     device_text = pl.concat_str(
         pl.lit("device: SMs × dense rate per cycle × "), clock_text, pl.lit(" ("), pl.col("rates_source"), pl.lit(")")
     )
-    at_this_clock = sms * pl.col(f"rate_{path}") * plausible
+    at_this_clock = sms * pl.col(f"rate_{path.name}") * plausible
     return {
-        "user": _user(path, at_this_clock),
+        "user": _user(path.name, at_this_clock),
         "report": (report, report_text),
-        "measured": _measured(path, at_this_clock),
+        "measured": _measured(path.name, at_this_clock),
         "device": (device, device_text),
-        "datasheet": (pl.col(f"datasheet_{path}"), pl.col(f"datasheet_{path}_source")),
+        "datasheet": (pl.col(f"datasheet_{path.name}"), pl.col(f"datasheet_{path.name}_source")),
     }
 
 
 def _measured(path: str, at_this_clock: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """The highest measured rate; for a matrix product that of a product, which may be below the FMA sweep's."""
-    product = pl.col("op").is_in(list(MATRIX_OPS)).fill_null(value=False) & pl.col(f"matmul_{path}").is_not_null()
+    product = pl.col("op").is_in(list(PRODUCTS)).fill_null(value=False) & pl.col(f"matmul_{path}").is_not_null()
     value, text = (
         pl.when(product).then(pl.col(f"matmul_{path}{part}")).otherwise(pl.col(f"measured_{path}{part}"))
         for part in ("", "_source")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ncuroof.roofs.record import attainable, ridge
+from ncuroof.verdict_words import COMPUTE, MEMORY
 
 if TYPE_CHECKING:
     from ncuroof.roofs.record import Roof
@@ -74,7 +75,7 @@ class Bound:
     @property
     def verdict(self) -> str:
         """memory-bound or compute-bound: the larger of the two times."""
-        return "memory-bound" if self.memory_s >= self.compute_s else "compute-bound"
+        return MEMORY if self.memory_s >= self.compute_s else COMPUTE
 
     @property
     def near_ridge(self) -> bool:

@@ -8,7 +8,7 @@ import polars as pl
 
 from ncuroof import gpus
 from ncuroof.gpus.measured import KINDS, MATMUL
-from ncuroof.tables import PATHS
+from ncuroof.paths import PATH_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,11 +57,11 @@ def table(kernels: pl.DataFrame, user: Sequence[Roof] = ()) -> tuple[pl.DataFram
 
 def _schema() -> dict[str, pl.DataType]:
     schema: dict[str, pl.DataType] = {}
-    for target in (*PATHS, "dram", "l2", "l1"):
+    for target in (*PATH_NAMES, "dram", "l2", "l1"):
         for kind in ("user", "measured", "datasheet"):
             schema[f"{kind}_{target}"] = pl.Float64()
             schema[f"{kind}_{target}_source"] = pl.String()
-    for path in PATHS:
+    for path in PATH_NAMES:
         schema |= {f"matmul_{path}": pl.Float64(), f"matmul_{path}_source": pl.String()}
         schema |= {f"rate_{path}": pl.Float64()}
     return schema | {
@@ -115,7 +115,7 @@ def _put_measured(result: dict[str, object], gpu: gpus.Gpu | None) -> None:
         return
     result["measured_dram"] = known.bytes_s
     result["measured_dram_source"] = f"measured: highest data-moving kernel on {known.device}"
-    for path in PATHS:
+    for path in PATH_NAMES:
         for name, best in (("measured", known.best(path)), ("matmul", known.best(path, MATMUL))):
             if best:
                 result[f"{name}_{path}"] = best.flop_s
@@ -123,7 +123,7 @@ def _put_measured(result: dict[str, object], gpu: gpus.Gpu | None) -> None:
 
 
 def _put_datasheet(result: dict[str, object], candidates: Sequence[gpus.Gpu]) -> None:
-    for path in PATHS:
+    for path in PATH_NAMES:
         value = _agreed(gpu.dense.get(path) for gpu in candidates)
         if value is not None:
             result[f"datasheet_{path}"] = value

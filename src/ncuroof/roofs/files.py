@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from ncuroof.errors import ConfigError
 from ncuroof.inputs import display_name
+from ncuroof.paths import BY_NAME, PATH_NAMES
 from ncuroof.roofs import units
 from ncuroof.roofs.record import LEVELS, Roof
-from ncuroof.tables import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 KEYS = ("gpu", "path", "level", "value", "unit", "sparsity", "source", "kind")
 KINDS = ("user", "measured")
 SPARSITIES = {"dense": True, "2:4": False}
-CUDA_CORE_PATHS = ("fp64", "fp32", "fp16_vector")
 LARGEST = 1e19
 """A roof above this (10 EFLOP/s) is a unit that was mistaken."""
 
@@ -81,8 +80,8 @@ def _faults(row: Mapping[str, Any]) -> list[str]:
     path, level = row.get("path"), row.get("level")
     if (path is None) == (level is None):
         faults.append("give either path (a compute roof) or level (a bandwidth roof)")
-    elif path is not None and path not in PATHS:
-        faults.append(f"path {path!r} is not known; known are {', '.join(PATHS)}")
+    elif path is not None and path not in PATH_NAMES:
+        faults.append(f"path {path!r} is not known; known are {', '.join(PATH_NAMES)}")
     elif level is not None and level not in LEVELS:
         faults.append(f"level {level!r} is not known; known are {', '.join(LEVELS)}")
     else:
@@ -95,12 +94,12 @@ def _faults(row: Mapping[str, Any]) -> list[str]:
 
 def _sparsity_faults(sparsity: object, path: str | None) -> list[str]:
     if sparsity is None:
-        if path is None or path in CUDA_CORE_PATHS:
+        if path is None or not BY_NAME[path].tensor:
             return []
         return ['sparsity is missing: "dense" or "2:4" (data sheets often print the double, sparse value)']
     if not isinstance(sparsity, str) or sparsity not in SPARSITIES:
         return [f'sparsity {sparsity!r} is not known; it is "dense" or "2:4"']
-    if sparsity != "dense" and (path is None or path in (*CUDA_CORE_PATHS, "fp64_tensor")):
+    if sparsity != "dense" and (path is None or not BY_NAME[path].sparse):
         return [f"there is no sparse roof for {path or 'a memory level'}"]
     return []
 
@@ -119,9 +118,7 @@ def _value_faults(value: object, unit: object, path: str | None) -> list[str]:
 
 
 def _allowed(path: str | None) -> dict[str, float]:
-    if path is None:
-        return units.BYTE_RATES
-    return units.OP_RATES if path.startswith("int") else units.FLOP_RATES
+    return units.BYTE_RATES if path is None else units.of_path(path)
 
 
 def _roof(row: Mapping[str, Any], name: str) -> Roof:
@@ -157,7 +154,7 @@ def dump(roofs: Iterable[Roof], comment: str = "") -> str:
     """
     blocks = ["\n".join(f"# {line}".rstrip() for line in comment.splitlines())] if comment else []
     for roof in roofs:
-        unit = "GB/s" if roof.path is None else ("TOP/s" if roof.path.startswith("int") else "TFLOP/s")
+        unit = "GB/s" if roof.path is None else units.tera(roof.path)
         value = roof.value / (1e9 if roof.path is None else 1e12)
         lines = [
             "[[roof]]",

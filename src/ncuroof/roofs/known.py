@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 from ncuroof import gpus
 from ncuroof.gpus.measured import CITATION, KINDS, MATMUL
 from ncuroof.model import Note
-from ncuroof.roofs import devices
-from ncuroof.roofs.attach import complete
+from ncuroof.paths import PATH_NAMES
 from ncuroof.roofs.record import Roof
-from ncuroof.tables import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import polars as pl
+    from ncuroof.roofs.attach import Devices
 
 TABLE_ORDER = ("user", "measured", "datasheet", "device")
 """Order for a GPU without a report: ``device`` then has only the boost clock, so the data sheet goes before it."""
@@ -54,7 +52,7 @@ def _device(gpu: gpus.Gpu) -> list[Roof]:
         roofs.append(Roof(gpu.nominal_bytes_s, None, "dram", True, gpu.id, "device", cite))
     known = gpus.architecture(gpu.cc, gpu.driver_name or gpu.name)
     if known and gpu.clock_hz:
-        for path in PATHS:
+        for path in PATH_NAMES:
             if path in known.rates:
                 rate = known.rates[path]
                 cite = f"{gpu.sms} SMs × {rate:g} × {gpu.clock_hz / 1e6:.0f} MHz; {known.source}"
@@ -114,14 +112,9 @@ def slope_of(roofs: Sequence[Roof], roof: Roof) -> Roof | None:
     return best(roofs, source=roof.source) or best(roofs)
 
 
-def notes(kernels: pl.DataFrame) -> list[Note]:
-    """What the user should know about devices that are not in the table or may be several variants.
-
-    Args:
-        kernels: the kernels table; device columns as in :data:`ncuroof.roofs.devices.KEYS`.
-    """
-    table, _ = devices.table(complete(kernels))
-    texts = [text for text in table["device_note"].to_list() if text]
+def notes(known: Devices) -> list[Note]:
+    """What the user should know about devices that are not in the table or may be several variants."""
+    texts = [text for text in known.table["device_note"].to_list() if text]
     return [
         Note("gpu-not-identified", f"{text[0].upper()}{text[1:]}: no measured or data sheet roof is used for it.")
         for text in dict.fromkeys(texts)

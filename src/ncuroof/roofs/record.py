@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ncuroof.paths import BY_NAME
+
 SOURCES: tuple[str, ...] = ("report", "measured", "device", "datasheet")
 """Where a roof may come from, in the order used unless the user chooses; ``user`` (``--roofs FILE``) goes first."""
 
@@ -17,7 +19,7 @@ class Roof:
 
     Attributes:
         value: FLOP/s (operations per second on integer paths) for a compute roof, byte/s for a bandwidth roof.
-        path: compute path of :data:`ncuroof.tables.PATHS`; None for a bandwidth roof.
+        path: compute path of :data:`ncuroof.paths.PATH_NAMES`; None for a bandwidth roof.
         level: memory level of :data:`LEVELS`; None for a compute roof.
         dense: False for a peak with 2:4 structured sparsity, which is never the roof of a dense kernel.
         gpu: id or name of the variant it holds for.
@@ -40,7 +42,7 @@ class Roof:
         """FLOP/s, op/s or byte/s."""
         if self.path is None:
             return "byte/s"
-        return "op/s" if self.path.startswith("int") else "FLOP/s"
+        return BY_NAME[self.path].rate
 
 
 def ridge(flop_s: float, bytes_s: float) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ncuroof.paths import BY_NAME
+
 _DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 
@@ -13,6 +15,16 @@ OP_RATES = {f"{prefix}{name}/s": factor for prefix, factor in _DECIMAL.items() f
 
 BYTE_RATES = {f"{prefix}B/s": factor for prefix, factor in (_DECIMAL | _BINARY).items()} | {"byte/s": 1.0}
 """Units of a bandwidth roof, to byte/s."""
+
+
+def of_path(path: str) -> dict[str, float]:
+    """Units that the roof of a path may have, to FLOP/s or operations per second."""
+    return OP_RATES if BY_NAME[path].integer else FLOP_RATES
+
+
+def tera(path: str) -> str:
+    """The unit in which the roof of a path is listed: TFLOP/s, or TOP/s on an integer path."""
+    return f"T{BY_NAME[path].unit.upper()}/s"
 
 
 def why_not(unit: str, allowed: dict[str, float]) -> str:

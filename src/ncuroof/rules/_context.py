@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ncuroof import roofline, verdicts
+from ncuroof import paths, roofline, verdicts
 from ncuroof.rules import _tiles
 from ncuroof.rules._findings import Row
 
@@ -111,7 +111,7 @@ def _tensor(kernels: pl.DataFrame) -> pl.Expr:
     uncounted = pl.col("tensor_pct").is_null() & pl.col("flop_tensor").is_null()
     return (
         (pl.col("tensor_pct") >= roofline.TENSOR_ACTIVE_PCT).fill_null(value=False)
-        | pl.col("path").is_in(list(roofline.TENSOR_PATHS)).fill_null(value=False)
+        | pl.col("path").is_in([p.name for p in paths.TENSOR]).fill_null(value=False)
         | (uncounted & full.is_in(names).fill_null(value=False))
     )
 

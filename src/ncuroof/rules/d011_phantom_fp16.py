@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof.roofline import INTEGER_PATHS, TENSOR_ACTIVE_PCT, work_column
+from ncuroof import paths
+from ncuroof.roofline import TENSOR_ACTIVE_PCT
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Row
 from ncuroof.rules._quality import per_report
@@ -51,11 +52,10 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """One note per report with such kernels; see the module's documentation."""
     phantom = (pl.col("flop_fp16_vector_raw") > 0) & (pl.col("flop_fp16_vector").fill_null(0) == 0)
     converts = (pl.col("fp16_add") > 0) & (pl.sum_horizontal("fp16_mul", "fp16_fma") == 0)
-    integer = sorted(work_column(p) for p in INTEGER_PATHS)
     idle = (
         (pl.col("tensor_pct") >= limits["floor_pct"])
         & (pl.col("tensor_pct") < limits["active_pct"])
-        & (pl.sum_horizontal("flop_tensor", *integer) == 0)
+        & (pl.sum_horizontal("flop_tensor", *(p.work for p in paths.INTEGER)) == 0)
     )
     frame = kernels.with_columns(
         _converts=(phantom & converts).fill_null(value=False),

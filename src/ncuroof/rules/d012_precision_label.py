@@ -21,16 +21,14 @@ When it is wrong
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ncuroof import paths
 from ncuroof.quantity_text import percent, si
-from ncuroof.roofline import INTEGER_PATHS
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
-from ncuroof.tables import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,12 +46,8 @@ LIMITS = {
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels whose roof has the wrong label; see the module's documentation."""
-    peak = reduce(
-        lambda rest, p: pl.when(pl.col("path") == p).then(pl.col(_peak(p))).otherwise(rest),
-        PATHS,
-        pl.lit(None, dtype=pl.Float64),
-    )
-    tensor = pl.col("flop_tensor").fill_null(0) + pl.sum_horizontal(pl.col(f"op_{p}") for p in sorted(INTEGER_PATHS))
+    peak = paths.pick(lambda p: p.peak)
+    tensor = pl.col("flop_tensor").fill_null(0) + pl.sum_horizontal(p.work for p in paths.INTEGER)
     sparse = pl.col("op_tensor_sparse") > limits["sparse_share"] * tensor
     users = pl.col("roof_flop_s_source").str.starts_with("user")
     twice = users & ((pl.col("roof_flop_s") / peak / 2 - 1).abs() <= limits["double"])
@@ -71,10 +65,6 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
             Evidence("roof_flop_s", "FLOP/s", "_dense_peak"),
         ],
     )
-
-
-def _peak(path: str) -> str:
-    return f"peak_op_s_{path}" if path in INTEGER_PATHS else f"peak_flop_s_{path}"
 
 
 def _message(k: Row) -> str:

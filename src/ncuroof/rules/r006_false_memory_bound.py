@@ -23,15 +23,15 @@ When it is wrong
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ncuroof import paths
 from ncuroof.quantity_text import digits
-from ncuroof.roofline import DTYPE_PATHS, roof_column
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
+from ncuroof.workloads.dtypes import dtype
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,18 +55,11 @@ def applies() -> pl.Expr:
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels between two ridge points; see the module's documentation."""
-    named = reduce(
-        lambda rest, d: pl.when(pl.col("op_dtype").str.starts_with(d)).then(pl.lit(DTYPE_PATHS[d][0])).otherwise(rest),
-        DTYPE_PATHS,
-        pl.lit(None, dtype=pl.String),
-    )
+    types = {name: dtype(name) for name in kernels["op_dtype"].unique().drop_nulls()}
+    products = {name: kind.matrix[0] for name, kind in types.items() if kind and kind.matrix}
+    named = pl.col("op_dtype").replace_strict(products, default=None, return_dtype=pl.String)
     habit = pl.coalesce(named, pl.lit("fp16"))
-    choices = sorted({paths[0] for paths in DTYPE_PATHS.values()})
-    roof = reduce(
-        lambda rest, p: pl.when(habit == p).then(pl.col(roof_column(p))).otherwise(rest),
-        choices,
-        pl.lit(None, dtype=pl.Float64),
-    )
+    roof = paths.pick(lambda p: p.roof, habit)
     hit = kernels.with_columns(_habit=habit, _habit_ridge=roof / pl.col("roof_bytes_s"), _named=named.is_not_null())
     hit = hit.filter(
         pl.col("_matters")

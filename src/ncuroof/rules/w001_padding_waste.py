@@ -29,16 +29,14 @@ When it is wrong
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ncuroof import paths
 from ncuroof.quantity_text import digits, si
-from ncuroof.roofline import work_column
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
-from ncuroof.tables import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,12 +80,7 @@ def applies() -> pl.Expr:
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Matrix products whose padding costs time; see the module's documentation."""
-    counted = reduce(
-        lambda rest, p: pl.when(pl.col("path") == p).then(pl.col(work_column(p))).otherwise(rest),
-        PATHS,
-        pl.lit(None, dtype=pl.Float64),
-    )
-    frame = _with_plateau(kernels.with_columns(_counted=counted), limits["plateau"])
+    frame = _with_plateau(kernels.with_columns(_counted=paths.pick(lambda p: p.work)), limits["plateau"])
     inferred = pl.when(pl.col("_top_flop") >= limits["plateau_work"] * pl.col("useful_flop")).then(pl.col("_top_flop"))
     frame = frame.with_columns(
         _executed=pl.coalesce("_counted", inferred),

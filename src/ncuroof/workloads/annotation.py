@@ -195,6 +195,7 @@ def from_mapping(body: Mapping[str, Any]) -> Annotation:
     values = {key: value for key, value in body.items() if key not in FACTS and value is not None}
     stated = body.get("dtype", body.get("a"))
     known = dtype(str(stated)) if stated is not None else None
+    first = body.get("a", stated)  # the path of a mixed product is that of its first operand
     if known:
         values["dtype"] = known.name
     flop, size = _override(body, "flops"), _override(body, "bytes")
@@ -220,7 +221,7 @@ def from_mapping(body: Mapping[str, Any]) -> Annotation:
     return Annotation(
         op=op,
         values=values,
-        dtype=known.name if known else (str(stated) if stated is not None else None),
+        dtype=_canonical(first),
         label=_text(body.get("label", body.get("name"))),
         sweep=_text(body.get("sweep")),
         instance=_text(body.get("id")),
@@ -229,6 +230,14 @@ def from_mapping(body: Mapping[str, Any]) -> Annotation:
         compulsory_write_bytes=written,
         remark=remark,
     )
+
+
+def _canonical(stated: object) -> str | None:
+    """An element type under its canonical name where it has one, else as written."""
+    if stated is None:
+        return None
+    known = dtype(str(stated))
+    return known.name if known else str(stated)
 
 
 def _override(body: Mapping[str, Any], key: str) -> float | None:

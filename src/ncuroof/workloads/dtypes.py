@@ -13,7 +13,9 @@ class Dtype:
         name: canonical name.
         bits: bits per element as stored, without scale factors.
         matrix: paths of a matrix product on it, first that the GPU has wins.
-        vector: path of ordinary arithmetic on it; types below 32 bit are computed in FP32, as frameworks do.
+        vector: path of ordinary arithmetic on it; types below 32 bit are computed in FP32, as frameworks do. Of ten
+            public elementwise and reduction kernels on half types whose FLOPs were counted, nine did no packed half
+            arithmetic at all. Where counters tell otherwise, they decide.
         scale_bits: bits of block scale factors per element (NVFP4: 8 bits for 16 elements; MX formats: 8 for 32).
     """
 
@@ -27,6 +29,10 @@ class Dtype:
     def bytes(self) -> float:
         """Bytes per element, scale factors included."""
         return (self.bits + self.scale_bits) / 8
+
+    def paths(self, arithmetic: str) -> tuple[str, ...]:
+        """Compute paths of matrix products, of ordinary (``vector``) arithmetic, or of ``none``; best first."""
+        return self.matrix if arithmetic == "matrix" else (self.vector,) if arithmetic == "vector" else ()
 
 
 _ALL = (

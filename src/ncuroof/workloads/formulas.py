@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from ncuroof.registry import scan
 from ncuroof.workloads.cost import Shape, ShapeError
+from ncuroof.workloads.dtypes import dtype
+from ncuroof.workloads.matrix import MATRIX_OPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +22,7 @@ CONTRACT: dict[str, type | tuple[type, ...]] = {
     "OPTIONAL": dict,
     "WORK": str,
     "BYTES": str,
+    "ARITHMETIC": str,
     "cost": object,
 }
 
@@ -29,6 +32,21 @@ def operations() -> dict[str, ModuleType]:
     """Every operation by name: one module of :mod:`ncuroof.workloads.operations` each."""
     modules = scan("ncuroof.workloads.operations", CONTRACT, unique=["NAME"])
     return {module.NAME: module for module in modules}
+
+
+def paths(op: str, element: str) -> tuple[str, ...]:
+    """Compute paths that an operation on an element type may use where no counter tells, best first.
+
+    Args:
+        op: name of the operation; one without a formula does ordinary arithmetic unless it is a known matrix product.
+        element: element type in any spelling; an unknown one has no path.
+    """
+    kind = dtype(element)
+    if kind is None:
+        return ()
+    module = operations().get(op)
+    arithmetic = module.ARITHMETIC if module else "matrix" if op in MATRIX_OPS else "vector"
+    return kind.paths(arithmetic)
 
 
 def cost(op: str, values: Mapping[str, Value]) -> Cost:

@@ -4,3 +4,6 @@ from __future__ import annotations
 
 MATRIX_OPS = frozenset({"gemm", "batched_gemm", "grouped_gemm", "attention", "linear", "conv"})
 """Names of operations, as annotations give them."""
+
+PRODUCTS = MATRIX_OPS | {"gemv", "prefill", "decode"}
+"""Operations made of matrix products: their compute roof is the highest product measured, not the FMA sweep."""

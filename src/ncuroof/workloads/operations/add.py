@@ -18,6 +18,7 @@ KEYS = {"n": "elements"}
 OPTIONAL: dict[str, str] = {}
 WORK = "N"
 BYTES = "3·N·sizeof"
+ARITHMETIC = "vector"
 
 
 def cost(shape: Shape) -> Cost:
@@ -29,4 +30,4 @@ def cost(shape: Shape) -> Cost:
         Flow("b", n * size),
         Flow("c", n * size, written=True),
     )
-    return Cost(1.0 * n, ledger, (kind.vector,))
+    return Cost(1.0 * n, ledger, kind.paths(ARITHMETIC))

@@ -32,6 +32,7 @@ OPTIONAL = {
 }
 WORK = "4·batch·heads·head_dim·pairs, pairs = q_len·kv_len (with causal only those that are seen)"
 BYTES = "sizeof·batch·head_dim·(2·heads·q_len + 2·kv_heads·kv_len) [+ 4·batch·heads·q_len·kv_len·sizeof]"
+ARITHMETIC = "matrix"
 COMPOSITE = True
 
 
@@ -59,4 +60,4 @@ def cost(shape: Shape) -> Cost:
             Flow("probabilities, written", matrix, written=True),
             Flow("probabilities, read", matrix),
         ]
-    return Cost(4.0 * batch * heads * pairs * dim, tuple(ledger), kind.matrix)
+    return Cost(4.0 * batch * heads * pairs * dim, tuple(ledger), kind.paths(ARITHMETIC))

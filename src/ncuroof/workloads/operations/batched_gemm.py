@@ -28,6 +28,7 @@ OPTIONAL = {
 }
 WORK = "2·batch·M·N·K"
 BYTES = "sizeof·batch·(MK + KN + MN)"
+ARITHMETIC = "matrix"
 
 
 def cost(shape: Shape) -> Cost:
@@ -40,4 +41,4 @@ def cost(shape: Shape) -> Cost:
         Flow("B", copies * k * n * b.bytes),
         Flow("C", batch * m * n * c.bytes, written=True),
     )
-    return Cost(2.0 * batch * m * n * k, ledger, a.matrix)
+    return Cost(2.0 * batch * m * n * k, ledger, a.paths(ARITHMETIC))

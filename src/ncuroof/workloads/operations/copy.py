@@ -18,6 +18,7 @@ KEYS = {"n": "elements"}
 OPTIONAL: dict[str, str] = {}
 WORK = "0"
 BYTES = "2·N·sizeof"
+ARITHMETIC = "none"
 
 
 def cost(shape: Shape) -> Cost:

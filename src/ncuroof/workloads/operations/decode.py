@@ -26,6 +26,7 @@ OPTIONAL = {
 }
 WORK = "batch·(2·weights + 4·layers·heads·head_dim·(prompt + 1))"
 BYTES = "weights·sizeof + batch·(prompt + 1)·2·layers·kv_heads·head_dim·sizeof"
+ARITHMETIC = "matrix"
 COMPOSITE = True
 
 
@@ -39,4 +40,4 @@ def cost(shape: Shape) -> Cost:
         ledger.append(Flow("KV cache", batch * prompt * token))
     ledger.append(Flow("KV of the new token", batch * token, written=True))
     work = batch * (2.0 * model.weights + model.attention_flop * (prompt + 1))
-    return Cost(work, tuple(ledger), kind.matrix)
+    return Cost(work, tuple(ledger), kind.paths(ARITHMETIC))

@@ -18,6 +18,7 @@ KEYS = {"n": "elements of each vector"}
 OPTIONAL: dict[str, str] = {}
 WORK = "2·N"
 BYTES = "2·N·sizeof"
+ARITHMETIC = "vector"
 
 
 def cost(shape: Shape) -> Cost:
@@ -28,4 +29,4 @@ def cost(shape: Shape) -> Cost:
         Flow("y", n * kind.bytes),
         Flow("result", kind.bytes, written=True),
     )
-    return Cost(2.0 * n, ledger, (kind.vector,))
+    return Cost(2.0 * n, ledger, kind.paths(ARITHMETIC))

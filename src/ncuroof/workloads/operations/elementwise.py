@@ -24,6 +24,7 @@ OPTIONAL = {
 }
 WORK = "flop·R·N"
 BYTES = "(reads + writes)·N·sizeof"
+ARITHMETIC = "vector"
 
 
 def cost(shape: Shape) -> Cost:
@@ -35,4 +36,4 @@ def cost(shape: Shape) -> Cost:
         Flow("inputs", reads * n * kind.bytes),
         Flow("outputs", writes * n * kind.bytes, written=True),
     )
-    return Cost(work, ledger, (kind.vector,) if work else ())
+    return Cost(work, ledger, kind.paths(ARITHMETIC) if work else ())

@@ -26,6 +26,7 @@ OPTIONAL = {
 }
 WORK = "2·batch·M·N·K"
 BYTES = "batch·sizeof·(MK + KN + MN)"
+ARITHMETIC = "matrix"
 
 
 def cost(shape: Shape) -> Cost:
@@ -40,4 +41,4 @@ def cost(shape: Shape) -> Cost:
     ]
     if shape.number("beta", 0):
         ledger.append(Flow("C, read for beta", batch * m * n * c.bytes))
-    return Cost(2.0 * batch * m * n * k, tuple(ledger), a.matrix)
+    return Cost(2.0 * batch * m * n * k, tuple(ledger), a.paths(ARITHMETIC))

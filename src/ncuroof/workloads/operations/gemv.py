@@ -18,6 +18,7 @@ KEYS = {"m": "rows of A", "k": "columns of A"}
 OPTIONAL = {"n": "another name of k"}
 WORK = "2·M·K"
 BYTES = "sizeof·(MK + K + M)"
+ARITHMETIC = "vector"
 
 
 def cost(shape: Shape) -> Cost:
@@ -29,4 +30,4 @@ def cost(shape: Shape) -> Cost:
         Flow("x", k * kind.bytes),
         Flow("y", m * kind.bytes, written=True),
     )
-    return Cost(2.0 * m * k, ledger, (kind.vector,))
+    return Cost(2.0 * m * k, ledger, kind.paths(ARITHMETIC))

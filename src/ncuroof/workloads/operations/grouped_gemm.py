@@ -18,6 +18,7 @@ KEYS = {"m": "rows of all groups together, or a list of the rows of each", "n": 
 OPTIONAL = {"groups": "groups that have rows; not needed with a list"}
 WORK = "2·ΣM·N·K"
 BYTES = "sizeof·(ΣM·K + groups·KN + ΣM·N)"
+ARITHMETIC = "matrix"
 
 
 def cost(shape: Shape) -> Cost:
@@ -29,7 +30,7 @@ def cost(shape: Shape) -> Cost:
         Flow("B", groups * k * n * kind.bytes),
         Flow("C", rows * n * kind.bytes, written=True),
     )
-    return Cost(2.0 * rows * n * k, ledger, kind.matrix)
+    return Cost(2.0 * rows * n * k, ledger, kind.paths(ARITHMETIC))
 
 
 def _rows(shape: Shape) -> tuple[int, int]:

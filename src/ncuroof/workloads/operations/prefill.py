@@ -20,6 +20,7 @@ KEYS = {"model": "name of a model, or its sizes one by one", "prompt": "tokens o
 OPTIONAL = {"batch": "sequences (1)", "kv_dtype": "element type of the KV cache (dtype)", **SIZES}
 WORK = "batch·(2·prompt·layer weights + 2·output weights + 4·layers·heads·head_dim·prompt·(prompt + 1)/2)"
 BYTES = "weights·sizeof + batch·prompt·2·layers·kv_heads·head_dim·sizeof"
+ARITHMETIC = "matrix"
 COMPOSITE = True
 
 
@@ -34,4 +35,4 @@ def cost(shape: Shape) -> Cost:
     pairs = prompt * (prompt + 1) / 2
     layers = model.weights - model.output_weights
     work = batch * (2.0 * prompt * layers + 2.0 * model.output_weights + model.attention_flop * pairs)
-    return Cost(work, ledger, kind.matrix)
+    return Cost(work, ledger, kind.paths(ARITHMETIC))

@@ -18,10 +18,11 @@ KEYS = {"n": "elements read"}
 OPTIONAL = {"outputs": "results written (1)"}
 WORK = "N − outputs"
 BYTES = "(N + outputs)·sizeof"
+ARITHMETIC = "vector"
 
 
 def cost(shape: Shape) -> Cost:
     """One addition for each element but the first of each result."""
     n, kind, outputs = shape.size("n"), shape.dtype(), shape.size("outputs", 1)
     ledger = (Flow("input", n * kind.bytes), Flow("results", outputs * kind.bytes, written=True))
-    return Cost(float(max(n - outputs, 0)), ledger, (kind.vector,))
+    return Cost(float(max(n - outputs, 0)), ledger, kind.paths(ARITHMETIC))

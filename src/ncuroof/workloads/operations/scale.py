@@ -18,6 +18,7 @@ KEYS = {"n": "elements"}
 OPTIONAL: dict[str, str] = {}
 WORK = "N"
 BYTES = "2·N·sizeof"
+ARITHMETIC = "vector"
 
 
 def cost(shape: Shape) -> Cost:
@@ -28,4 +29,4 @@ def cost(shape: Shape) -> Cost:
         Flow("a", n * size),
         Flow("b", n * size, written=True),
     )
-    return Cost(1.0 * n, ledger, (kind.vector,))
+    return Cost(1.0 * n, ledger, kind.paths(ARITHMETIC))

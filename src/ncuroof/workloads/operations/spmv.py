@@ -23,6 +23,7 @@ OPTIONAL = {
 }
 WORK = "2·nnz"
 BYTES = "nnz·(sizeof + index) + (rows + 1)·index + x_reads·cols·sizeof + rows·sizeof"
+ARITHMETIC = "vector"
 
 
 def cost(shape: Shape) -> Cost:
@@ -36,4 +37,4 @@ def cost(shape: Shape) -> Cost:
         Flow("x", shape.number("x_reads", 1) * cols * kind.bytes),
         Flow("y", rows * kind.bytes, written=True),
     )
-    return Cost(2.0 * nnz, ledger, (kind.vector,))
+    return Cost(2.0 * nnz, ledger, kind.paths(ARITHMETIC))

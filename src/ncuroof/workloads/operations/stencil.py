@@ -24,6 +24,7 @@ OPTIONAL = {
 }
 WORK = "(2·points − 1)·N"
 BYTES = "(reads + 1)·N·sizeof"
+ARITHMETIC = "vector"
 
 
 def cost(shape: Shape) -> Cost:
@@ -34,4 +35,4 @@ def cost(shape: Shape) -> Cost:
         Flow("grid", shape.number("reads", 1) * n * kind.bytes),
         Flow("new grid", n * kind.bytes, written=True),
     )
-    return Cost(work, ledger, (kind.vector,))
+    return Cost(work, ledger, kind.paths(ARITHMETIC))

@@ -19,6 +19,7 @@ KEYS = {"n": "elements"}
 OPTIONAL: dict[str, str] = {}
 WORK = "2·N"
 BYTES = "3·N·sizeof"
+ARITHMETIC = "vector"
 
 
 def cost(shape: Shape) -> Cost:
@@ -30,4 +31,4 @@ def cost(shape: Shape) -> Cost:
         Flow("c", n * size),
         Flow("a", n * size, written=True),
     )
-    return Cost(2.0 * n, ledger, (kind.vector,))
+    return Cost(2.0 * n, ledger, kind.paths(ARITHMETIC))
