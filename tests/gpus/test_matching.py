@@ -161,6 +161,23 @@ def test_too_little_is_not_guessed(query):
     assert len(found.reason) < 400
 
 
+@pytest.mark.parametrize("query", ["H2", "B20", "RTX 40", "A1", "GB2", "RTX PRO 600"])
+def test_a_name_that_is_part_of_a_known_one_is_unknown(query):
+    """H20 is no H200, and L4 no L40S: a number is whole."""
+    assert gpus.find(query).kind == "unknown"
+
+
+def test_the_h20_is_no_h200():
+    assert gpus.find("H20").gpu.id == "h20-96gb"
+    assert gpus.match("NVIDIA H20", (9, 0), 78, 95.6 * GIB).gpu.id == "h20-96gb"
+    assert gpus.match("NVIDIA H20-3e", (9, 0), 78).kind == "unknown"
+
+
+def test_without_a_known_number_of_sms_the_name_decides():
+    assert gpus.match("NVIDIA GB300", (10, 3), 152, 276 * GIB).gpu.id == "gb300"
+    assert gpus.match("NVIDIA GB300", (10, 0), 152).kind == "unknown"
+
+
 def test_every_id_and_name_finds_its_row():
     for gpu in gpus.variants():
         assert gpus.find(gpu.id).gpu.id == gpu.id

@@ -16,6 +16,14 @@ ALL = gpus.variants()
 BY_ID = {gpu.id: gpu for gpu in ALL}
 # Two modules with one device name, SM count and memory size: the table says so instead of choosing.
 TWINS = {"jetson-orin-nx-8gb", "jetson-orin-nano-8gb"}
+# Sparse over dense where the data sheet prints something else than 2. B300 and GB300: dense FP4 was raised without
+# raising sparse FP4. L40S: 362.05 is printed dense, 733 (twice 366.5) sparse.
+PRINTED_OTHERWISE = {
+    ("b300-sxm-288gb", "fp4"): 18000 / 13125,
+    ("gb300", "fp4"): 20000 / 15000,
+    ("l40s", "fp16"): 733 / 362.05,
+    ("l40s", "bf16"): 733 / 362.05,
+}
 
 
 def raw_rows():
@@ -43,7 +51,10 @@ def test_every_variant_of_the_plan_is_there():
         "rtx-4080", "rtx-4090-laptop", "rtx-5060-ti-8gb", "rtx-5090",
         "rtx-5090-laptop", "v100-sxm2-16gb", "v100-sxm2-32gb", "v100-pcie-16gb",
         "v100-pcie-32gb", "jetson-agx-xavier-32gb", "jetson-agx-orin-64gb", "jetson-orin-nx-16gb",
-        "jetson-thor-t5000", "mi100", "mi210",
+        "jetson-thor-t5000", "mi100", "mi210", "gb300",
+        "b100-sxm-180gb", "h20-96gb", "rtx-pro-5000", "rtx-pro-4500",
+        "rtx-5090-d", "l20", "a2", "a16",
+        "p40", "rtx-2000-ada", "rtx-4000-sff-ada",
     }  # fmt: skip
     assert not wanted - set(BY_ID)
 
@@ -56,7 +67,7 @@ def test_every_number_has_a_source(gpu):
     if gpu.bytes_s:
         assert gpu.source.get("bandwidth")
     assert all(len(text) > 3 for text in gpu.source.values())
-    assert gpu.sms > 0
+    assert gpu.sms is None or gpu.sms > 0
     assert gpu.names
     assert gpu.vendor in ("nvidia", "amd")
     assert (gpu.cc is None) == (gpu.vendor == "amd")
@@ -75,9 +86,12 @@ def test_rates_times_sms_times_clock_give_the_data_sheet_peaks():
         known = gpus.architecture(gpu.cc, gpu.driver_name)
         for path, printed in row.get("dense", {}).items():
             clock = gpu.peak_hz if path in PEAK_CLOCK_PATHS else gpu.tensor_hz
-            if known is None or clock is None:
+            if known is None or clock is None or gpu.sms is None or path not in known.rates:
                 continue
             derived = known.rates[path] * gpu.sms * clock / 1e12
+            if (gpu.id, path) == ("gb10", "fp4"):  # "1 PFLOP/s", with sparsity, is a round figure: 475 dense
+                assert derived == pytest.approx(475.4, abs=0.1)
+                continue
             assert abs(derived - printed) <= 0.013 * printed + half_unit(printed), (gpu.id, path, derived, printed)
             checked += 1
     assert checked > 200
@@ -94,8 +108,7 @@ def test_fp16_accumulation_is_kept_apart():
 def test_sparse_is_twice_dense_and_never_among_the_dense():
     for gpu in ALL:
         for path, value in gpu.sparse.items():
-            # B300: dense FP4 was raised (13,125) without raising sparse FP4 (18,000).
-            factor = 18000 / 13125 if (gpu.id, path) == ("b300-sxm-288gb", "fp4") else 2.0
+            factor = PRINTED_OTHERWISE.get((gpu.id, path), 2.0)
             assert value == pytest.approx(factor * gpu.dense[path], rel=0.01), (gpu.id, path)
         assert not set(gpu.sparse) & {"fp64", "fp64_tensor", "fp32", "fp16_vector"}
 
@@ -194,7 +207,12 @@ def test_the_a10g_runs_products_at_half_the_rate_of_the_a10():
         ((8, 9), "NVIDIA L40S", 1024),
         ((8, 9), "NVIDIA L40", 512),
         ((8, 9), "NVIDIA L40-48Q", 512),
-        ((8, 9), "NVIDIA L20", None),
+        ((8, 9), "NVIDIA L20", 512),  # 119.5 = 92 · 512 · 2.54
+        ((9, 0), "NVIDIA H20", None),
+        ((12, 0), "NVIDIA RTX PRO 6000 Blackwell Workstation Edition", 1024),  # 503.8 = 188 · 1024 · 2.617
+        ((12, 0), "NVIDIA GeForce RTX 5090", 512),
+        ((12, 0), "NVIDIA GeForce RTX 5090 D", None),
+        ((12, 1), "NVIDIA GB10", 512),
         ((8, 9), "NVIDIA RTX 5000 Ada Generation Laptop GPU", 1024),
         ((8, 9), "NVIDIA GeForce RTX 4090 Laptop GPU", 512),
         # T4 65 = 40 · 1024 · 1.59; RTX 2080 40.3 with FP32 accumulation = 46 · 512 · 1.71

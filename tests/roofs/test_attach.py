@@ -218,7 +218,7 @@ def test_a_dense_kernel_never_gets_a_sparse_roof():
         for row, gpu in enumerate(known):
             for path, sparse in gpu.sparse.items():
                 value = out[f"roof_flop_s_{path}"][row]
-                assert value is None or value < 0.75 * sparse, (gpu.id, path, source)
+                assert value is None or value <= 0.75 * sparse, (gpu.id, path, source)
                 checked += value is not None
     assert checked > 150
 

@@ -123,7 +123,7 @@ def test_sparse_roofs_are_listed_and_never_used():
                 best = known.best(own, path=roof.path)
                 assert best is not None
                 assert best.dense
-                assert best.value < 0.75 * roof.value
+                assert best.value <= 0.75 * roof.value  # FP4 of the GB300: 15 of 20 PFLOP/s
 
 
 def test_every_roof_cites_something():

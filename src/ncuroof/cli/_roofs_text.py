@@ -64,7 +64,7 @@ def overview(gpus: Sequence[Gpu], roofs: Sequence[Sequence[Roof]], path: str) ->
                 [
                     gpu.id,
                     f"{gpu.cc[0]}.{gpu.cc[1]}" if gpu.cc else "-",
-                    str(gpu.sms),
+                    str(gpu.sms or "-"),
                     f"{gpu.memory_bytes / 2**30:g}",
                     f"{slope.value / 1e9:,.0f}" if slope else "-",
                     units.digits(flat.value / 1e12) if flat else "-",
@@ -85,7 +85,7 @@ def detail(gpu: Gpu, own: Sequence[Roof], source: str | None = None) -> list[str
     facts = [
         gpu.chip,
         *([f"CC {gpu.cc[0]}.{gpu.cc[1]}"] if gpu.cc else []),
-        f"{gpu.sms} {'SMs' if gpu.vendor == 'nvidia' else 'compute units'}",
+        *([f"{gpu.sms} {'SMs' if gpu.vendor == 'nvidia' else 'compute units'}"] if gpu.sms else []),
         f"{gpu.memory_bytes / 2**30:g} GiB",
         *([f"L2 {gpu.l2_bytes / 2**20:g} MiB"] if gpu.l2_bytes else []),
         *([f"{gpu.clock_hz / 1e6:.0f} MHz"] if gpu.clock_hz else []),

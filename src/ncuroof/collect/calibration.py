@@ -247,9 +247,10 @@ def _peaks(name: str, about: Mapping[str, Any]) -> tuple[dict[str, float], list[
         ]
     gpu = match.gpu
     peaks = dict(gpu.dense)
-    if known is not None and gpu.clock_hz:
+    sms = about.get("sm_count") or gpu.sms
+    if known is not None and gpu.clock_hz and sms:
         for path, rate in known.rates.items():
-            peaks[path] = max(peaks.get(path, 0.0), rate * int(about.get("sm_count") or gpu.sms) * gpu.clock_hz)
+            peaks[path] = max(peaks.get(path, 0.0), rate * int(sms) * gpu.clock_hz)
     bandwidths = [value for value in (gpu.nominal_bytes_s, gpu.bytes_s) if value]
     if bandwidths:
         peaks["dram"] = max(bandwidths)

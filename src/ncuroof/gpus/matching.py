@@ -92,7 +92,7 @@ def _fits(gpu: Gpu, cc: tuple[int, int] | None, sm_count: int | None, dram_size_
     """Whether nothing that is known contradicts a variant."""
     return (
         (cc is None or gpu.cc is None or gpu.cc == cc)
-        and (sm_count is None or gpu.sms == sm_count)
+        and (sm_count is None or gpu.sms is None or gpu.sms == sm_count)
         and (dram_size_bytes is None or MEMORY_LOW <= dram_size_bytes / gpu.memory_bytes <= MEMORY_HIGH)
     )
 
@@ -150,6 +150,14 @@ def _some(names: Iterable[str], most: int = 8) -> str:
 
 
 def _says(gpu: Gpu, wanted: tuple[str, ...]) -> bool:
-    """Whether every word of the query begins a word of the GPU's name or id."""
+    """Whether every word of the query begins a word of the GPU's name or id.
+
+    A number is whole: H20 does not begin H200, and a GPU of that name is another one.
+    """
     words = set(tokens(gpu.name)) | set(tokens(gpu.id))
-    return bool(wanted) and all(any(word.startswith(w) for word in words) for w in wanted)
+    return bool(wanted) and all(any(_begins(w, word) for word in words) for w in wanted)
+
+
+def _begins(start: str, word: str) -> bool:
+    cut_number = start[-1:].isdigit() and word[len(start) : len(start) + 1].isdigit()
+    return word.startswith(start) and not cut_number

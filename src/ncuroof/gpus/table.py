@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 TERA, GIGA, MEGA, GIBI, MEBI = 1e12, 1e9, 1e6, 2**30, 2**20
 
-NEEDED = ("id", "name", "family", "vendor", "chip", "sms", "memory_gib", "names", "source")
+NEEDED = ("id", "name", "family", "vendor", "chip", "memory_gib", "names", "source")
 OPTIONAL = (
-    "default", "cc", "driver_name", "boost_mhz", "peak_mhz", "tensor_mhz", "bus_bits", "memory_mhz",
+    "default", "cc", "sms", "driver_name", "boost_mhz", "peak_mhz", "tensor_mhz", "bus_bits", "memory_mhz",
     "bandwidth_gb_s", "l2_mib", "dense", "sparse", "dense_fp16_accumulate", "note",
 )  # fmt: skip
 
@@ -37,7 +37,7 @@ class Gpu:
         vendor: nvidia or amd.
         chip: name of the die.
         cc: compute capability; None for other vendors.
-        sms: SMs (compute units).
+        sms: SMs (compute units); None where no source tells.
         memory_bytes: nominal DRAM size in byte; a driver reports up to 12 % less.
         names: regular expressions for device names (matched in full, prefixes such as NVIDIA removed).
         driver_name: the name the driver gives, as an example of ``names``.
@@ -62,7 +62,7 @@ class Gpu:
     vendor: str
     chip: str
     cc: tuple[int, int] | None
-    sms: int
+    sms: int | None
     memory_bytes: float
     names: tuple[re.Pattern[str], ...]
     driver_name: str | None
@@ -111,7 +111,7 @@ def _row(row: Mapping[str, Any], file: str) -> Gpu:
         vendor=row["vendor"],
         chip=row["chip"],
         cc=parse_cc(row["cc"]) if "cc" in row else None,
-        sms=row["sms"],
+        sms=row.get("sms"),
         memory_bytes=row["memory_gib"] * GIBI,
         names=tuple(re.compile(name, re.IGNORECASE) for name in row["names"]),
         driver_name=row.get("driver_name"),

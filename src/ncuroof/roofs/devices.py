@@ -104,7 +104,7 @@ def describe(row: Mapping[str, object], user: Sequence[Roof] = ()) -> dict[str, 
     _put_rates(result, row, candidates)
     if found.gpu:
         result["table_clock_hz"] = found.gpu.clock_hz
-        result["table_sms"] = float(found.gpu.sms)
+        result["table_sms"] = None if found.gpu.sms is None else float(found.gpu.sms)
         result["table_nominal_bytes_s"] = found.gpu.nominal_bytes_s
     return result
 
@@ -140,7 +140,7 @@ def _put_boost_peak(result: dict[str, object], path: str, gpu: gpus.Gpu) -> None
     """A path the data sheet does not print: SMs × dense rate × the clock behind the peaks that it does print."""
     known = gpus.architecture(gpu.cc, gpu.driver_name or gpu.name)
     clock = gpu.peak_hz if path in PEAK_CLOCK_PATHS else gpu.tensor_hz
-    if known and clock and path in known.rates:
+    if known and clock and gpu.sms and path in known.rates:
         result[f"datasheet_{path}"] = gpu.sms * known.rates[path] * clock
         result[f"datasheet_{path}_source"] = f"datasheet: {gpu.name}, SMs × dense rate per cycle × boost clock"
 

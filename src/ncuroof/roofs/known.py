@@ -51,7 +51,7 @@ def _device(gpu: gpus.Gpu) -> list[Roof]:
         cite = f"{(gpu.memory_hz or 0) / 1e6:.0f} MHz × 2 × {gpu.bus_bits} bit / 8; {device}"
         roofs.append(Roof(gpu.nominal_bytes_s, None, "dram", True, gpu.id, "device", cite))
     known = gpus.architecture(gpu.cc, gpu.driver_name or gpu.name)
-    if known and gpu.clock_hz:
+    if known and gpu.clock_hz and gpu.sms:
         for path in PATH_NAMES:
             if path in known.rates:
                 rate = known.rates[path]
