@@ -219,6 +219,7 @@ PAIRS = (
             ("too short for counters: cannot say", C("duration_s") < verdicts.TOO_SHORT_S),
             ("our roof is reached to 60 %", C("roof_pct") >= 60),
             ("our bandwidth roof is reached to 60 %", C("memory_roof_pct") >= 60),
+            ("L1 reaches 60 %: the memory throughput of CC 7.5 shows half of it", C("l1_pct") >= 60),
         ),
     ),
     Pair(

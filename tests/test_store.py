@@ -107,7 +107,7 @@ def test_the_wrong_table_is_refused(report, tmp_path):
 def test_another_major_schema_version_is_refused(report, tmp_path, monkeypatch):
     pipeline.ingest([report], tmp_path / "out")
     monkeypatch.setattr(tables, "SCHEMA_VERSION", "2.0")
-    with pytest.raises(InputError, match=r"schema version 1\.0.*reads 2\.0"):
+    with pytest.raises(InputError, match=r"schema version 1\.\d+, .*reads 2\.0"):
         pipeline.load([tmp_path / "out"])
 
 

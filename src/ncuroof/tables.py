@@ -22,7 +22,7 @@ from ncuroof.verdict_words import WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,8 @@ def decide(frame: pl.DataFrame) -> pl.DataFrame:
     """
     frame = frame.with_columns(
         _floor=launch_floor(),
-        _mem=pl.max_horizontal("memory_roof_pct", "memory_pct"),
+        # On CC 7.5 Nsight's memory throughput takes L1's data stage and its port to L2 for twice as wide as they are.
+        _mem=pl.max_horizontal("memory_roof_pct", "memory_pct", "l1_pct"),
         _comp=pl.max_horizontal("compute_roof_pct", "sm_pct"),
     )
     frame = frame.with_columns(_memory_limiter=_memory_limiter(), _compute_limiter=_compute_limiter())
@@ -234,12 +235,8 @@ def _l1() -> pl.Expr:
 
 def _memory_limiter() -> pl.Expr:
     """Which level makes the memory side busy: dram, l2, l1, or memory where none of them accounts for it."""
-    # L1's percentage counts the time in which an SM was active; over the whole GPU no level exceeds the memory side.
-    l2, l1 = (
-        pl.when(pl.col("memory_pct").is_not_null() & level.is_not_null()).then(pl.min_horizontal(level, "memory_pct"))
-        for level in (_l2(), _l1())
-    )
-    near = pl.col("memory_pct") - MARGIN_PCT
+    l2, l1 = _l2(), _l1()
+    near = pl.col("_mem") - MARGIN_PCT
     inner = pl.max_horizontal(l2, l1).fill_null(0)
     return (
         pl.when(((_dram() >= HIGH_PCT) & (_dram() >= inner - MARGIN_PCT)).fill_null(value=False))

@@ -116,3 +116,32 @@ def test_clock_above_the_maximum_shows_in_clock_ratio(kernel_of):
 def test_peaks_of_zero_are_unknown(kernel_of):
     k = kernel_of({"dram__bytes.sum.peak_sustained": 0.0, "dram__cycles_elapsed.avg.per_second": 1e9})
     assert k["peak_bytes_s_dram"] is None
+
+
+ACTIVE, ELAPSED = "avg.pct_of_peak_sustained_active", "avg.pct_of_peak_sustained_elapsed"
+
+
+@pytest.mark.parametrize("pipe", ["fma", "alu", "fp64"])
+def test_a_share_of_active_cycles_is_none_of_the_launch(kernel_of, pipe):
+    active = {f"sm__pipe_{pipe}_cycles_active.{ACTIVE}": 63.8}
+    k = kernel_of(active)
+    assert (k[f"{pipe}_active_pct"], k[f"{pipe}_pct"]) == (63.8, None)
+    k = kernel_of(active | {f"sm__pipe_{pipe}_cycles_active.{ELAPSED}": 7.5})
+    assert (k[f"{pipe}_active_pct"], k[f"{pipe}_pct"]) == (63.8, 7.5)
+    # 63.8 % of 2,000 of 16,000 cycles.
+    k = kernel_of(active | {"sm__cycles_active.avg": 2_000, "sm__cycles_elapsed.avg": 16_000})
+    assert k[f"{pipe}_pct"] == pytest.approx(7.975)
+    assert k[f"{pipe}_pct_source"] == "percent of active×active÷elapsed"
+    # The same share from instructions per cycle: 0.3 of 2.4.
+    k = kernel_of(
+        active | {"sm__inst_executed.avg.per_cycle_active": 2.4, "sm__inst_executed.avg.per_cycle_elapsed": 0.3}
+    )
+    assert k[f"{pipe}_pct"] == pytest.approx(7.975)
+
+
+def test_bank_reads_are_not_the_data_stage(kernel_of):
+    reads = {f"l1tex__data_bank_reads.{ELAPSED}": 32.4}
+    assert kernel_of(reads)["shared_pipe_pct"] is None
+    stage = reads | {f"l1tex__data_pipe_lsu_wavefronts.{ELAPSED}": 3.0}
+    assert kernel_of(stage, "8.6")["shared_pipe_pct"] == 3.0
+    assert kernel_of(stage, "7.5")["shared_pipe_pct"] == 6.0

@@ -15,6 +15,7 @@ formula string::
     cc       = [["7.0", "9.0"]]          compute capabilities it holds for, inclusive ranges
     ncu      = [["2020.1", "2024.3"]]    ncu versions it holds for, inclusive ranges
     source   = "counter"                 how the value was obtained; ``inherit`` takes the label of its first quantity
+    differs  = "..."                     why its value may be more than 2 % away from the others'; all others agree
     cite     = "..."                     where the metric's meaning was read or how it was checked
 """
 
@@ -68,6 +69,7 @@ class Candidate:
     function: str | None = None
     args: Mapping[str, Any] = field(default_factory=dict, hash=False)
     needs: tuple[Term, ...] = ()
+    differs: str = ""
     cite: str = ""
 
     @property
@@ -165,6 +167,7 @@ _CANDIDATE_KEYS = {
     "cc",
     "ncu",
     "source",
+    "differs",
     "cite",
 }
 _QUANTITY_KEYS = {"name", "unit", "meaning", "candidates", "positive", "clamp", "kind", "metric"}
@@ -193,6 +196,7 @@ def parse_candidate(raw: Mapping[str, Any]) -> list[Candidate]:
         function=raw.get("function"),
         args=raw.get("args", {}),
         needs=tuple(parse_term(t) for t in raw.get("needs", [])),
+        differs=raw.get("differs", ""),
         cite=raw.get("cite", ""),
     )
     if "count" in raw:

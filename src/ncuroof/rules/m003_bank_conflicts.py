@@ -66,6 +66,8 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
             _extra=pl.when(ideal_known).then(excess).otherwise(conflicts),
             _passes=pl.when(ideal_known).then(pl.col("shared_wavefronts")).otherwise(passes),
             _waits=waits,
+            # Shared memory's part of the data stage is the least that the stage can be busy.
+            _stage_pct=pl.coalesce("shared_pipe_pct", "shared_wavefronts_pct"),
             _by_address=ideal_known,
         )
         .with_columns(_share=pl.when(pl.col("_passes") > 0).then(pl.col("_extra") / pl.col("_passes")))
@@ -74,11 +76,11 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
             & (pl.col("_share") >= limits["share"])
             & (pl.col("_passes") >= limits["wavefronts"])
             & (
-                (pl.col("shared_pipe_pct") >= limits["pipe_pct"]).fill_null(value=False)
+                (pl.col("_stage_pct") >= limits["pipe_pct"]).fill_null(value=False)
                 | (pl.col("_waits") >= limits["stall"]).fill_null(value=False)
             )
         )
-        .with_columns(_stake=pl.col("duration_s") * pl.col("_share") * pl.col("shared_pipe_pct") / 100)
+        .with_columns(_stake=pl.col("duration_s") * pl.col("_share") * pl.col("_stage_pct") / 100)
     )
     return findings(
         hit,
@@ -89,13 +91,13 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         evidence=[
             Evidence("_share", "1", limits["share"], "extra passes / all passes of shared memory"),
             Evidence("_extra", "1", "_passes", "passes beyond one an access; limit: all passes"),
-            Evidence("shared_pipe_pct", "%", limits["pipe_pct"]),
+            Evidence("_stage_pct", "%", limits["pipe_pct"], "data stage of L1 and shared memory"),
             Evidence("_waits", "1", limits["stall"], "cycles waiting for shared memory / cycles an instruction"),
         ],
     )
 
 
 def _message(k: Row) -> str:
-    busy = f"; the data stage is {percent(k['shared_pipe_pct'])} busy" if k["shared_pipe_pct"] is not None else ""
+    busy = f"; the data stage is {percent(k['_stage_pct'])} busy" if k["shared_pipe_pct"] is not None else ""
     waits = f", warps wait for it {percent(100 * k['_waits'])} of their time" if k["_waits"] is not None else ""
     return f"{percent(100 * k['_share'])} of the passes through shared memory are bank conflicts{busy}{waits}"
