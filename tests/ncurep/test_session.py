@@ -50,10 +50,11 @@ def test_fragments_are_merged_and_later_ones_win() -> None:
         ('"C:\\Program Files\\ncu.exe" --replay-mode "app-range" app.exe', None, None, "app-range"),
         # The profiled program has an option of the same name: it is not ncu's.
         ("ncu -o x -- ./app --clock-control none", None, None, None),
+        ("ncu ./app --cache-control none", None, None, None),
         # A word that ncu does not know is none of its values.
-        ("ncu ./app --clock-control fast", None, None, None),
+        ("ncu --clock-control fast ./app", None, None, None),
         ("ncu --clock-control base --clock-control none ./app", "none", None, None),
-        ("ncu ./app --clock-control", None, None, None),
+        ("ncu --clock-control", None, None, None),
     ],
 )
 def test_settings_from_the_command_line(line: str, clock: str | None, cache: str | None, replay: str | None) -> None:

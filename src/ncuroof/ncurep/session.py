@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from ncuroof.ncurep.command_line import option, own_options
 
+if TYPE_CHECKING:
     from ncuroof.ncurep.container import Layout
 
 ORIGIN_FACT = "ncuroof Origin"
@@ -28,7 +28,6 @@ _OPTIONS = {
 }
 _IN_OPTIONS = ("clock_control", "replay_mode")
 _CONFIG_FILE = "--config-file-path"
-_TOKEN = re.compile(r'"([^"]*)"|(\S+)')
 
 
 @dataclass(frozen=True)
@@ -110,36 +109,11 @@ def merge(layout: Layout) -> Facts:
     facts.driver_version = pairs.get("Display Driver Version") or None
     facts.origin = pairs.get(ORIGIN_FACT) or "profiled"
     facts.citation = pairs.get(CITATION_FACT) or None
-    tokens = tokens_of(facts.command_line or "")
-    facts.set_name = _option(tokens, "--set")
+    tokens = own_options(facts.command_line or "")
+    facts.set_name = option(tokens, "--set")
     for setting in _OPTIONS:
         facts.settings[setting] = _setting(setting, facts, tokens, options, pairs)
     return facts
-
-
-def tokens_of(command_line: str) -> list[str]:
-    """The words of a stored command line, up to ``--``, which ends ncu's own options.
-
-    Double quotes group words and are removed. The line is stored without the quoting of the shell, so this is the best
-    that can be done with it.
-    """
-    tokens = [quoted or bare for quoted, bare in _TOKEN.findall(command_line)]
-    return tokens[: tokens.index("--")] if "--" in tokens else tokens
-
-
-def _option(tokens: list[str], name: str, allowed: Iterable[str] | None = None) -> str | None:
-    """The value of an option, written ``--name value`` or ``--name=value``; the last one counts."""
-    found = None
-    for place, token in enumerate(tokens):
-        if token.startswith(name + "="):
-            value = token[len(name) + 1 :]
-        elif token == name and place + 1 < len(tokens):
-            value = tokens[place + 1]
-        else:
-            continue
-        if allowed is None or value in allowed:
-            found = value
-    return found
 
 
 def _setting(
@@ -156,7 +130,7 @@ def _setting(
         return published, "published"
     if facts.origin != "profiled":
         return None, None
-    given = _option(tokens, name, allowed)
+    given = option(tokens, name, allowed)
     if given is not None:
         return given, "command line"
     # Profile options of the UI: "Base" and "Kernel" where the command line of the same report says base and kernel.
