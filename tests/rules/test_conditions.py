@@ -10,11 +10,16 @@ FREE = {"duration_s": 100e-6, "clock_control": "none", "clock_ratio": 0.8, "memo
 
 
 def test_a_clock_that_was_free_and_low_is_throttling():
-    # 20 % of 100 µs are in doubt.
-    (found,) = run("D008", FREE).findings.to_dicts()
+    # 20 % of 100 µs are in doubt where the SM is the limit.
+    (found,) = run("D008", FREE | {"sm_pct": 80.0}).findings.to_dicts()
     assert "the SM clock was free and ran at 80 % of its maximum" in found["message"]
     assert found["time_at_stake_s"] == pytest.approx(20e-6)
     assert found["severity"] == "info"
+    # Memory at 80 % of its peak would not be faster at a higher SM clock; L1 would.
+    memory = FREE | {"sm_pct": 20.0, "memory_pct": 80.0}
+    assert run("D008", memory | {"dram_pct": 80.0}).findings["time_at_stake_s"].to_list() == [None]
+    assert run("D008", memory | {"l1_pct": 80.0}).findings["time_at_stake_s"][0] == pytest.approx(20e-6)
+    assert run("D008", FREE | {"sm_pct": 20.0, "memory_pct": 20.0}).findings["time_at_stake_s"].to_list() == [None]
 
 
 def test_locked_and_high_clocks_and_short_kernels_are_not():
@@ -44,6 +49,9 @@ def clocks(memory, sm, seconds):
         "dram_hz": memory * 10e9,
         "memory_clock_ratio": memory,
         "kernel_name": f"k{memory}",
+        "sm_pct": 20.0,
+        "memory_pct": 80.0,
+        "dram_pct": 80.0,
     }
 
 

@@ -52,7 +52,10 @@ def test_shared_memory_does_not_make_global_accesses_look_busy():
 def test_a_hit_in_l1_lowers_the_confidence():
     (found,) = run("M001", SPREAD | {"l1_hit_pct": 95.0}).findings.to_dicts()
     assert found["confidence"] == "low"
-    assert "L1 hits 95 %" in found["advice"]
+    assert "L1 hits 95 %, so it saves time in L1" in found["advice"]
+    # Where DRAM is the limit, saving time in L1 is no help.
+    (found,) = run("M001", SPREAD | {"l1_hit_pct": 95.0, "memory_pct": 90.0, "dram_pct": 90.0}).findings.to_dicts()
+    assert "DRAM, which is the limit, may gain little" in found["advice"]
 
 
 def test_without_any_count_it_cannot_judge():

@@ -19,7 +19,8 @@ def test_fires_with_the_unused_part_of_the_busy_time():
     # Loads are 80 % of the sectors and use a quarter: 0.8 x 0.75 = 60 % unused; L2 is busy for 50 %: 30 of 100 µs.
     (found,) = run("M002", SPARSE).findings.to_dicts()
     assert found["time_at_stake_s"] == pytest.approx(30e-6)
-    assert found["message"] == "of each sector that is moved, loads use 8 of 32 bytes"
+    assert found["message"] == "of each sector that is moved, loads use 8 of 32 bytes: 60 % of the traffic is unused"
+    assert found["confidence"] == "medium"
 
 
 def test_just_over_and_each_guard_stay_silent():
@@ -30,6 +31,18 @@ def test_just_over_and_each_guard_stay_silent():
     # Stores that are 2 % of the sectors: 0.02 x 0.75 x 50 % is under 5 % of the time.
     few = SPARSE | {"bytes_per_sector_ld": 32.0, "bytes_per_sector_st": 8.0, "global_ld_sectors": 9.8e6}
     assert hits("M002", few) == []
+
+
+def test_it_weighs_by_the_share_of_the_traffic():
+    # The loads are 6 % of what passes L1, and three quarters unused: 4.5 % of the traffic, however busy it is.
+    assert hits("M002", SPARSE | {"l1_sectors": 8e5 / 0.06, "l2_pct": 95.0}) == []
+    # Bulk copies show in L2 only: 8e5 of 4e6 sectors, 15 % unused, of which L2 is busy for 90 %.
+    (found,) = run("M002", SPARSE | {"l2_bytes": 32 * 4e6, "l2_pct": 90.0}).findings.to_dicts()
+    assert found["time_at_stake_s"] == pytest.approx(0.15 * 0.9 * 100e-6)
+    unknown = SPARSE | {"global_ld_sectors": None, "global_st_sectors": None, "bytes_per_sector_st": None}
+    (found,) = run("M002", unknown).findings.to_dicts()
+    assert found["confidence"] == "low"
+    assert "traffic" not in found["message"]
 
 
 def test_one_cause_gives_one_finding():

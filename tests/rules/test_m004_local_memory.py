@@ -32,6 +32,19 @@ def test_without_a_sign_of_spilling_it_may_be_an_array():
     assert "register spills" in counted["message"]
 
 
+def test_the_advice_names_no_limiter_that_the_verdict_denies():
+    # 10 FLOP/byte is left of the ridge point of 20, but nothing is busy.
+    assert "one more wait" in run("M004", LOCAL).findings["advice"][0]
+    assert "issue slots" in run("M004", LOCAL | {"sm_pct": 90.0}).findings["advice"][0]
+    busy = LOCAL | {"memory_pct": 90.0}
+    assert "L1 is the limit" in run("M004", busy | {"l1_pct": 90.0}).findings["advice"][0]
+    assert "L2 is the limit" in run("M004", busy | {"l2_pct": 90.0}).findings["advice"][0]
+    assert "limit" not in run("M004", busy).findings["advice"][0].replace("register limit", "")
+    # At most 800 kB of 30 MB, and of 8 MB, reach DRAM.
+    assert "the limit" not in run("M004", busy | {"dram_pct": 90.0}).findings["advice"][0]
+    assert "DRAM is the limit" in run("M004", busy | {"dram_pct": 90.0, "dram_bytes": 8e6}).findings["advice"][0]
+
+
 def test_misses_that_were_not_counted_are_bounded():
     (found,) = run("M004", LOCAL | {"local_miss_sectors": None, "l2_hit_pct": None}).findings.to_dicts()
     assert "6.4 MB at L2" in found["message"]

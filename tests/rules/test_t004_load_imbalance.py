@@ -34,12 +34,23 @@ def test_a_tail_that_the_sms_do_not_show_explains_nothing():
 
 
 def test_slices_count_only_where_they_are_busy():
-    slices = {"lts_cycles": 1000.0, "l2_slice_cycles_active_avg": 300.0}
+    # All slices reach 25 % of their peak, the busiest one of 900 against 300 cycles three times that.
+    slices = {"lts_cycles": 1000.0, "l2_slice_cycles_active_avg": 300.0, "l2_pct": 25.0}
     assert hits("T004", EVEN | slices | {"l2_slice_cycles_active_max": 590.0}) == []
     (found,) = run("T004", EVEN | slices | {"l2_slice_cycles_active_max": 900.0}).findings.to_dicts()
     assert "L2 slice" in found["message"]
     assert "strides" in found["advice"]
     assert found["time_at_stake_s"] == pytest.approx(60e-6)
+    # With a request open all the time, but little moved, no slice limits: 15 % x 3 = 45 %.
+    assert hits("T004", EVEN | slices | {"l2_slice_cycles_active_max": 900.0, "l2_pct": 15.0}) == []
+    assert hits("T004", EVEN | slices | {"l2_slice_cycles_active_max": 900.0, "l2_pct": None}) == []
+
+
+def test_channels_count_only_where_they_are_busy():
+    # IDLE is at 10 % of the DRAM roof; 10 % x 900 / 600 is no limit, 45 % x 900 / 600 is.
+    channels = {"dram_cycles": 1000.0, "dram_cycles_active_avg": 600.0, "dram_cycles_active_max": 900.0}
+    assert hits("T004", EVEN | channels) == []
+    assert hits("T004", EVEN | channels | {"dram_pct": 45.0}) == [0]
 
 
 def test_without_the_largest_it_cannot_judge():

@@ -30,6 +30,18 @@ def test_two_limiters_are_both_named():
     assert "registers (128 a thread) and shared memory (49.2 kB a block)" in found["message"]
 
 
+def test_a_block_without_shared_memory_is_limited_by_what_the_driver_reserves():
+    few = FEW | {"occupancy_limit_registers": 8.0, "occupancy_limit_shared": 2.0}
+    none = {"shared_static_bytes": 0.0, "shared_dynamic_bytes": 0.0}
+    (found,) = run("T005", few | none).findings.to_dicts()
+    assert "shared memory (a block uses none of its own; what the driver reserves for each)" in found["message"]
+    assert "carve-out" in found["advice"]
+    known = {"shared_driver_bytes": 1024.0, "shared_config_bytes": 8192.0}
+    (found,) = run("T005", few | none | known).findings.to_dicts()
+    assert "1.02 kB the driver reserves for each of the 8.19 kB configured" in found["message"]
+    assert "limited by shared memory, and" in run("T005", few).findings["message"][0]
+
+
 def test_just_under_and_each_guard_stay_silent():
     assert hits("T005", FEW | {"occupancy_theoretical_pct": 80.0, "occupancy_achieved_pct": 75.0}) == []
     assert hits("T005", FEW | {"occupancy_theoretical_pct": 79.0, "occupancy_achieved_pct": 75.0}) == [0]

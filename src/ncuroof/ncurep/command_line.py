@@ -16,14 +16,13 @@ _TOKEN = re.compile(r'"([^"]*)"|\'([^\']*)\'|(\S+)')
 _NCU = re.compile(r"(?:.*[/\\])?(?:ncu|nv-nsight-cu-cli)(?:\.exe)?", re.IGNORECASE)
 
 # Options without a value, of all versions since 2019 (`ncu --help`, and the CLI documentation by version).
-_FLAGS = frozenset(
-    """
-    -h --help -v --version -f --force-overwrite --call-stack --csv --details-all --disable-extra-suffixes
-    --disable-pm-warp-sampling --disable-profiler-start-stop --fp --list-chips --list-metrics --list-rules
-    --list-sections --list-sets --null-stdin --nvtx --open-in-ui --print-fp --print-rule-details --query-metrics
-    --quiet --section-folder-restore --support-32bit --verbose
-    """.split()
-)
+_FLAGS = {
+    "-h", "--help", "-v", "--version", "-f", "--force-overwrite", "--call-stack", "--csv", "--details-all",
+    "--disable-extra-suffixes", "--disable-pm-warp-sampling", "--disable-profiler-start-stop", "--fp",
+    "--list-chips", "--list-metrics", "--list-rules", "--list-sections", "--list-sets", "--null-stdin", "--nvtx",
+    "--open-in-ui", "--print-fp", "--print-rule-details", "--query-metrics", "--quiet", "--section-folder-restore",
+    "--support-32bit", "--verbose",
+}  # fmt: skip
 
 
 def own_options(command_line: str) -> list[str]:

@@ -13,7 +13,8 @@ How it decides
     (c) the memory clock of a kernel below 90 % of nominal and low beside the SM clock too: a power state of the memory.
     Beside the SM clock means by more than 10 % against the longest launch on that device, or lower than at the maximum
     SM clock. Where both clocks are low alike it is the time that is in doubt: such kernels are left to D009. Clocks
-    locked to base are D004's. The time in doubt is the time that the same cycles would have saved at full clock.
+    locked to base are D004's. The time in doubt is what the same cycles would have saved at full clock, of the kernels
+    that this clock limits: the SM's those that compute or L1 limits, the memory's those that DRAM limits.
 
 What to do
     Warm the GPU up, watch temperature and power limit (nvidia-smi -q -d PERFORMANCE), lock the clocks (nvidia-smi -lgc,
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ncuroof import verdicts
 from ncuroof.quantity_text import percent
 from ncuroof.rules import Limit, _clocks
 from ncuroof.rules._findings import Row
@@ -83,11 +85,14 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         _spread=pl.when(spread > limits["spread"]).then(spread),
         _memory=pl.when("_slow").then("memory_clock_ratio"),
     )
-    lost = pl.col("duration_s") * (1 - pl.max_horizontal("_sm", "_memory").clip(upper_bound=1.0))
+    by_sm = (pl.col("verdict") == verdicts.COMPUTE) | (pl.col("limiter") == "l1")
+    binds = pl.when(by_sm).then("_sm").when(pl.col("limiter") == "dram").then("_memory")
+    lost = (pl.col("duration_s") * (1 - binds.clip(upper_bound=1.0))).drop_nulls()
+    stake = pl.when(lost.len() > 0).then(lost.sum())
     return per_report(
         frame,
         pl.any_horizontal(pl.col(c).is_not_null() for c in ("_sm", "_spread", "_memory")),
-        carry=(pl.col("_sm").first(), pl.col("_spread").max(), pl.col("_memory").min(), lost.sum().alias("stake")),
+        carry=(pl.col("_sm").first(), pl.col("_spread").max(), pl.col("_memory").min(), stake.alias("stake")),
         message=_message,
         advice=ADVICE,
         confidence="medium",

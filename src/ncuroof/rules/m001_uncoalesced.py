@@ -15,7 +15,7 @@ How it decides
 
 What to do
     Let neighbouring threads read neighbouring addresses: structure of arrays, transposed through shared memory, float4
-    for rows. Left of the ridge this is the time itself; right of it, it is silent.
+    for rows. It is silent where compute is the limit.
 
 When it is wrong
     Gathers and graph algorithms are uncoalesced by nature. Where L1 catches the rest of each sector, only L1 pays: the
@@ -114,5 +114,8 @@ def _advice(k: Row) -> str:
         "shared memory."
     )
     if k["l1_hit_pct"] is not None and k["l1_hit_pct"] >= LIMITS["absorbed_pct"].value:
-        return f"{text} L1 hits {percent(k['l1_hit_pct'])}, so it saves L1 time rather than DRAM bytes."
+        hits = f"{text} L1 hits {percent(k['l1_hit_pct'])}"
+        if k["limiter"] in {"dram", "l2"}:
+            return f"{hits} and absorbs most of it: {k['limiter'].upper()}, which is the limit, may gain little."
+        return f"{hits}, so it saves time in L1 rather than bytes behind it."
     return text

@@ -9,9 +9,11 @@ Why it matters
 
 How it decides
     Bytes used per sector, of loads and of stores, are at most 16, and M001's count of excess sectors is either not
-    there or small. The time at stake is the unused share of the side concerned, weighted by its share of sectors, of
-    the time in which L2 or DRAM is busy; less than 5 % of the kernel's time is not worth a finding. Kernels limited by
-    compute are left out.
+    there or small. The unused part is weighted by the share that these accesses have in the traffic: their sectors over
+    all that L1 handles, or, where that is more, over all that passes L2, which holds bulk copies too. A tenth of the
+    traffic must be unused, as for M001. The time at stake is that share of the time in which L2 or DRAM is busy; less
+    than 5 % of the kernel's time is not worth a finding. Where sectors were not counted the share is not known, and the
+    confidence is low. Kernels limited by compute are left out.
 
 What to do
     Pack data: split structures so that what is read together lies together, use smaller index types only where they
@@ -29,7 +31,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ncuroof import verdicts
-from ncuroof.quantity_text import digits
+from ncuroof.quantity_text import digits, percent
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
 
@@ -44,6 +46,7 @@ TIER = "rules"
 LIMITS = {
     "bytes": Limit(16.0, "byte", "half a sector; Nsight names anything below 32", "24 % of public kernels are below"),
     "excess": Limit(0.10, "1", "a larger share of excess sectors is M001's", "threshold of M001"),
+    "unused": Limit(0.10, "1", "of all traffic, as for M001's excess sectors", "threshold of M001"),
     "worth": Limit(0.05, "1", "of the kernel's time must be at stake", "Nsight drops gains below 5 % in its rules"),
 }
 
@@ -54,11 +57,13 @@ ADVICE = (
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels that use little of each sector; see the module's documentation."""
-    total = pl.col("global_ld_sectors").fill_null(0) + pl.col("global_st_sectors").fill_null(0)
+    counted = pl.sum_horizontal("global_ld_sectors", "global_st_sectors")
+    traffic = pl.max_horizontal(counted, "l1_sectors", pl.col("l2_bytes") / 32)
+    total = pl.when(counted > 0).then(traffic)
 
     def wasted(side: str) -> pl.Expr:
         used = pl.col(f"bytes_per_sector_{side}")
-        weight = (pl.col(f"global_{side}_sectors") / total).fill_null(1.0)
+        weight = pl.when(total.is_not_null()).then(pl.col(f"global_{side}_sectors").fill_null(0) / total).otherwise(1.0)
         # A ratio of 0 is that of a side without any access.
         few = (used > 0) & (used <= limits["bytes"])
         return pl.when(few).then((1 - used / 32) * weight)
@@ -68,7 +73,10 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     )
     hit = (
         kernels.with_columns(
-            _ld=wasted("ld"), _st=wasted("st"), _busy_pct=pl.max_horizontal("l2_pct", "memory_roof_pct")
+            _ld=wasted("ld"),
+            _st=wasted("st"),
+            _traffic=total,
+            _busy_pct=pl.max_horizontal("l2_pct", "memory_roof_pct"),
         )
         .with_columns(_waste=pl.sum_horizontal("_ld", "_st"), _any=pl.coalesce("_ld", "_st"))
         .with_columns(_gain=pl.col("_waste") * pl.col("_busy_pct").clip(upper_bound=100) / 100)
@@ -77,6 +85,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
             & pl.col("_any").is_not_null()
             & ~explained
             & (pl.col("verdict") != verdicts.COMPUTE)
+            & (pl.col("_waste") >= limits["unused"])
             & (pl.coalesce("_gain", "_waste") >= limits["worth"])
         )
         .with_columns(_stake=pl.col("duration_s") * pl.col("_gain"))
@@ -86,11 +95,11 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         message=_message,
         advice=ADVICE,
         stake="_stake",
-        confidence="medium",
+        confidence=lambda k: "medium" if k["_traffic"] is not None else "low",
         evidence=[
             Evidence("bytes_per_sector_ld", "byte", limits["bytes"]),
             Evidence("bytes_per_sector_st", "byte", limits["bytes"]),
-            Evidence("_waste", "1", None, "unused share of global sectors"),
+            Evidence("_waste", "1", limits["unused"], "unused share of the traffic"),
             Evidence("_busy_pct", "%", None, "busier of DRAM and L2"),
         ],
     )
@@ -105,4 +114,5 @@ def _message(k: Row) -> str:
         )
         if k[wasted] is not None
     ]
-    return f"of each sector that is moved, {' and '.join(sides)}"
+    share = f": {percent(100 * k['_waste'])} of the traffic is unused" if k["_traffic"] is not None else ""
+    return f"of each sector that is moved, {' and '.join(sides)}{share}"

@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ncuroof import verdicts
 from ncuroof.quantity_text import percent, si
 from ncuroof.rules import Limit, _builds
-from ncuroof.rules._context import by_side
 from ncuroof.rules._findings import Evidence, Row, findings
 
 if TYPE_CHECKING:
@@ -97,10 +97,15 @@ def _advice(k: Row) -> str:
         else "Index local arrays with constants (unroll) or keep them in shared memory; if it is spilling, allow more "
         "registers."
     )
-    return by_side(
-        k,
-        left=f"{fix} The bytes saved are time: this kernel is limited by memory.",
-        right=f"{fix} It frees issue slots rather than bandwidth here.",
-        near=fix,
-        unknown=fix,
-    )
+    if k["verdict"] == verdicts.COMPUTE:
+        return f"{fix} It frees issue slots rather than bandwidth here."
+    if k["verdict"] == verdicts.LATENCY:
+        return f"{fix} Each reload is one more wait."
+    if k["limiter"] in {"l1", "l2"} or (k["limiter"] == "dram" and _reaches_dram(k)):
+        return f"{fix} What it saves is time: {k['limiter'].upper()} is the limit."
+    return fix
+
+
+def _reaches_dram(k: Row) -> bool:
+    known = k["_dram_bytes"] is not None and k["dram_bytes"] is not None
+    return known and k["_dram_bytes"] >= LIMITS["share"].value * k["dram_bytes"]

@@ -131,7 +131,8 @@ def _message(k: Row) -> str:
             f"reads {si(k['dram_read_bytes'], 'byte')} from DRAM where its shape demands "
             f"{si(k['_read_demand'], 'byte')}: the rest was in L2{size}"
         )
+    limit = "L2 is the limit" if k["limiter"] == "l2" else "its data comes from L2"
     return (
         f"L2 hit rate {percent(k['l2_hit_pct'])}, DRAM at {percent(k['memory_roof_pct'])} of its roof, memory "
-        f"throughput {percent(k['memory_pct'])} of peak: L2 is the limit, not DRAM{size}"
+        f"throughput {percent(k['memory_pct'])} of peak: {limit}, not DRAM{size}"
     )

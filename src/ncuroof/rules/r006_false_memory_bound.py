@@ -11,8 +11,9 @@ Why it matters
 
 How it decides
     The path is known from counters, the kernel lies right of its ridge point and left of the ridge point of the
-    annotated type's path, or, without annotation, of the FP16 tensor path. Where the annotation names that other path
-    it is an observation about the program (info); otherwise it is a note on how to read the chart.
+    annotated type's path, or, without annotation, of the FP16 tensor path, and L1 or L2 is not what limits it. Where
+    the annotation names that other path it is an observation about the program (info); otherwise it is a note on how to
+    read the chart.
 
 What to do
     Read the kernel under the roof of its own path: fewer operations or a faster path help, fewer bytes do not.
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from ncuroof import paths
+from ncuroof import paths, verdicts
 from ncuroof.quantity_text import digits
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
@@ -65,6 +66,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         pl.col("_matters")
         & (pl.col("_habit") != pl.col("path"))
         & (pl.col("bound") == "compute")
+        & (pl.col("verdict") != verdicts.MEMORY)
         & (pl.col("intensity") < pl.col("_habit_ridge"))
         & (pl.col("compute_roof_pct") >= limits["reached_pct"])
     )

@@ -10,8 +10,9 @@ How it decides
     Idle share = (largest - mean) of the active cycles over the cycles of the kernel, for SMs, L2 slices and memory
     channels; the largest of the three counts. What a partly filled last wave (T003) or a grid smaller than the GPU
     (T002) explains is taken off, so that one cause gives one finding. L2 slices and memory channels count only where
-    the busiest of them is active for most of the kernel. Where the busiest SM was not counted, T007 names SMs that idle
-    for more than half of the time.
+    the busiest of them limits: it is active for most of the kernel, and its throughput, the unit's times largest over
+    mean, is at least 60 % of peak. A slice that has a request open all the time and moves little keeps nobody waiting.
+    Where the busiest SM was not counted, T007 names SMs that idle for more than half of the time.
 
 What to do
     SMs: make blocks equal in work, sort long ones first, or let blocks fetch work (a queue, stream-K). L2 slices and
@@ -30,6 +31,7 @@ import polars as pl
 from ncuroof.quantity_text import percent
 from ncuroof.rules import Limit
 from ncuroof.rules._findings import Evidence, Row, findings
+from ncuroof.verdicts import HIGH_PCT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,22 +49,26 @@ LIMITS = {
         "Nsight rule WorkloadImbalance",
     ),
     "busy": Limit(0.6, "1", "a slice or channel that idles most of the time limits nothing", "Nsight's 60 % of peak"),
+    "peak_pct": Limit(HIGH_PCT, "%", "of peak in the busiest slice or channel; below it none limits", "SOLBottleneck"),
 }
 
-UNITS = {
-    "sm": ("SM", "sm_cycles", 0.0),
-    "l2_slice": ("L2 slice", "lts_cycles", 1.0),
-    "dram": ("memory channel", "dram_cycles", 1.0),
-}
+UNITS = {"sm": ("SM", "sm_cycles"), "l2_slice": ("L2 slice", "lts_cycles"), "dram": ("memory channel", "dram_cycles")}
 
 
 def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     """Kernels whose busiest instance of a unit keeps the others waiting; see the module's documentation."""
+    throughput = {
+        "l2_slice": pl.coalesce("l2_pct", "l2_roof_pct"),
+        "dram": pl.max_horizontal("memory_roof_pct", "dram_pct"),
+    }
     shares = {}
-    for unit, (_, cycles, must_be_busy) in UNITS.items():
+    for unit, (_, cycles) in UNITS.items():
         largest, mean = pl.col(f"{unit}_cycles_active_max"), pl.col(f"{unit}_cycles_active_avg")
-        busy = largest / pl.col(cycles) >= must_be_busy * limits["busy"]
-        shares[f"_idle_{unit}"] = pl.when(busy).then((largest - mean) / pl.col(cycles))
+        limiting: pl.Expr = pl.lit(value=True)
+        if unit in throughput:
+            of_busiest = throughput[unit] * largest / pl.when(mean > 0).then(mean)
+            limiting = (largest / pl.col(cycles) >= limits["busy"]) & (of_busiest >= limits["peak_pct"])
+        shares[f"_idle_{unit}"] = pl.when(limiting).then((largest - mean) / pl.col(cycles))
     explained = pl.when(pl.col("grid_blocks") < pl.col("_sms")).then(1.0).otherwise(pl.col("_tail_loss").fill_null(0.0))
     frame = kernels.filter("_matters").with_columns(**shares)
     frame = frame.with_columns(_idle_sm=pl.col("_idle_sm") - explained)

@@ -103,11 +103,22 @@ def _resource(name: str, k: Row) -> str:
     if name == "registers":
         return f"registers ({k['registers_per_thread']:.0f} a thread)" if k["registers_per_thread"] else name
     if name == "shared":
-        size = (k["shared_static_bytes"] or 0) + (k["shared_dynamic_bytes"] or 0)
-        return f"shared memory ({si(size, 'byte')} a block)"
+        return f"shared memory{_shared(k)}"
     if name == "warps":
         return f"block size ({k['block_threads']:.0f} threads)" if k["block_threads"] else "block size"
     return {"blocks": "the limit on blocks per SM (blocks are small)", "barriers": "barriers"}[name]
+
+
+def _shared(k: Row) -> str:
+    own = [k[name] for name in ("shared_static_bytes", "shared_dynamic_bytes") if k[name] is not None]
+    if sum(own):
+        return f" ({si(sum(own), 'byte')} a block)"
+    if not own:
+        return ""
+    driver, room = k["shared_driver_bytes"], k["shared_config_bytes"]
+    reserved = si(driver, "byte") if driver else "what"
+    of = f" of the {si(room, 'byte')} configured" if room else ""
+    return f" (a block uses none of its own; {reserved} the driver reserves for each{of})"
 
 
 def _advice(k: Row) -> str:
@@ -116,7 +127,9 @@ def _advice(k: Row) -> str:
     if "registers" in names:
         parts.append("use fewer registers (__launch_bounds__, fewer results per thread) without spilling")
     if "shared" in names:
-        parts.append("use less shared memory a block, or smaller stages")
+        own = (k["shared_static_bytes"] or 0) + (k["shared_dynamic_bytes"] or 0)
+        less = "use less shared memory a block, or smaller stages"
+        parts.append(less if own else "use larger blocks, or let an SM have more shared memory (carve-out)")
     if "warps" in names or "blocks" in names:
         parts.append("choose a block size of 128 to 256 threads that divides the SM's warps")
     parts.append("or give each thread more independent loads and operations")

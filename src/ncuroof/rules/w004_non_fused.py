@@ -7,9 +7,10 @@ Why it matters
     The roof counts multiply-adds, two operations an instruction. A mix without them has half that roof.
 
 How it decides
-    Per precision: half the share of plain additions and multiplications among the arithmetic instructions is more than
-    10 %. Only where arithmetic is what limits: the kernel lies right of the ridge point and reaches 60 % of its roof,
-    or its pipe is that busy. The time at stake assumes that all of them pair up.
+    Per precision: one multiply-add replaces one addition and one multiplication, so no more pairs can fuse than there
+    are of the rarer of the two. Those pairs are more than 10 % of the arithmetic instructions. Only where arithmetic is
+    what limits: the kernel lies right of the ridge point and reaches 60 % of its roof, or its pipe is that busy. The
+    time at stake assumes that all of them pair up.
 
 What to do
     Allow contraction (-fmad=true, no strict floating-point mode), rearrange a*b + c, use fma(), factor polynomials by
@@ -39,7 +40,7 @@ SEVERITY = "info"
 NEEDS = ("duration_s", ("fp32_fma", "fp64_fma"))
 TIER = "roofline"
 LIMITS = {
-    "gain": Limit(0.10, "1", "(add + mul) / (add + mul + fma) / 2", "Nsight rule FPInstructions"),
+    "gain": Limit(0.10, "1", "min(add, mul) / (add + mul + fma)", "Nsight rule FPInstructions"),
     "busy_pct": Limit(verdicts.HIGH_PCT, "%", "below it arithmetic is not the limit", "Nsight rule SOLBottleneck"),
 }
 
@@ -75,17 +76,18 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
         stake="_stake",
         confidence="low",
         evidence=[
-            Evidence("_gain", "1", limits["gain"], "(add + mul) / (add + mul + fma) / 2"),
+            Evidence("_gain", "1", limits["gain"], "min(add, mul) / (add + mul + fma)"),
             Evidence("_busy_pct", "%", limits["busy_pct"], "share of the arithmetic roof, or of the pipe"),
         ],
     )
 
 
 def _gain(precision: str) -> pl.Expr:
-    """Share of arithmetic instructions that pairing all plain ones into multiply-adds would save."""
-    plain = pl.col(f"{precision}_add") + pl.col(f"{precision}_mul")
-    total = plain + pl.col(f"{precision}_fma")
-    return pl.when(total > 0).then(plain / total / 2)
+    """Share of arithmetic instructions that pairing an addition with a multiplication each would save."""
+    adds, products = pl.col(f"{precision}_add"), pl.col(f"{precision}_mul")
+    total = adds + products + pl.col(f"{precision}_fma")
+    pairs = pl.when(adds.is_not_null() & products.is_not_null()).then(pl.min_horizontal(adds, products))
+    return pl.when(total > 0).then(pairs / total)
 
 
 def _message(k: Row) -> str:
