@@ -101,3 +101,29 @@ def test_no_output_can_break_it(lines):
         transcript.take(line)
         transcript.take("==" + line)
     assert transcript.kernels >= 0
+
+
+def test_an_error_that_is_not_known_is_kept_as_it_stands():
+    transcript, _ = read(
+        "==ERROR== Something that nobody has seen yet: 0x17.",
+        "==ERROR== The application returned an error code (1).",
+        "==ERROR== A consequence.",
+        "==ERROR== A consequence.",
+    )
+    assert transcript.unknown() == ["==ERROR== Something that nobody has seen yet: 0x17.", "==ERROR== A consequence."]
+    # The first came before the program failed, so it is the cause; the last may follow from that.
+    assert [trouble.fatal for trouble in transcript.troubles] == [True, False]
+    assert transcript.fatal().line == "==ERROR== Something that nobody has seen yet: 0x17."
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "==ERROR== Failed to connect to the CUDA driver.",
+        "==ERROR== Cuda driver is not compatible with Nsight Compute.",
+        "==ERROR== Failed to initialize the CUDA driver",
+    ],
+)
+def test_no_driver(line):
+    transcript, _ = read(line, "==ERROR== The application returned an error code (1).")
+    assert transcript.fatal().name == "no-driver"

@@ -155,3 +155,20 @@ def test_every_group_and_pass_count_of_the_table_is_used_and_known():
     used = {group for tier in table["tier"].values() for group in tier["groups"]}
     assert used - {"tensor"} == set(table["group"])
     assert set(table["passes"]) == set(table["tier"])
+
+
+@pytest.mark.parametrize("device", ["NVIDIA GeForce GTX 1650", "NVIDIA GeForce GTX 1660 SUPER", "NVIDIA T400 4GB"])
+def test_turing_without_tensor_operation_counters(device):
+    """TU116 and TU117 have no sm__ops_path_tensor metric in NVIDIA's catalogue; TU10x have."""
+    wanted = tiers.request("roofline", availability.from_table("7.5", device), "7.5", ("fp16",))
+    assert not [metric for metric in wanted.metrics if "ops_path" in metric]
+    assert "tensor fp16" in wanted.missing
+    full = tiers.request("roofline", availability.from_table("7.5", "Tesla T4"), "7.5", ("fp16",))
+    assert [metric for metric in full.metrics if "ops_path" in metric]
+
+
+def test_every_chip_column_of_its_own_is_in_the_table():
+    columns = availability._table()
+    for entry in toml("chips.toml")["column"].values():
+        assert entry["column"] in columns
+        assert entry["cc"] in columns

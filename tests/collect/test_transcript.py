@@ -175,6 +175,9 @@ REFUSALS = {
     "unknown-metric": ["does not know a metric", "--cc"],
     "resource": ["another tool holds the performance counters", "dcgmi profile --pause"],
     "replay-memory": ["could not save the GPU's memory", "--replay application"],
+    # The first error is the cause; the program is innocent, whatever status ncu says that it returned.
+    "no-driver": ["cannot reach a CUDA driver", "Failed to connect to the CUDA driver", "not at fault"],
+    "unheard-of": ["ncu reports an error", "==ERROR== The flux capacitor is out of sync (code 88)."],
     "killed": ["ended by signal 9"],
     "no-kernels": ["ncu profiled no kernel", "--nvtx-include"],
     "no-report": ["left no report", "disk"],
@@ -190,6 +193,24 @@ def test_every_refusal_is_explained_and_is_status_2(collect, program, mode):
         assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("mode", ["no-permission", "no-driver", "unheard-of", "replay-memory", "killed", "no-report"])
+def test_a_failed_collection_leaves_nothing_that_stops_the_next(collect, program, mode):
+    assert collect("--plan", "none", "--", *program("1,2,4,8"), mode=mode).returncode == 2  # killed at the fourth
+    done = collect("--plan", "none", "--no-analyze", "--", *program("1,2"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_report_that_cannot_be_read_does_not_stop_the_next_collection(collect, program):
+    assert collect("--plan", "none", "--", *program("1,2"), mode="empty").returncode == 2
+    assert collect("--plan", "none", "--no-analyze", "--", *program("1,2")).returncode == 0
+
+
+def test_a_report_of_another_hand_is_not_overwritten(collect, program):
+    (collect.folder / "ncuroof-report.ncu-rep").write_text("mine")
+    assert collect("--plan", "none", "--", *program("1")).returncode == 2
+    assert (collect.folder / "ncuroof-report.ncu-rep").read_text() == "mine"
 
 
 def test_a_refusal_already_shows_in_the_run_with_durations_alone(collect, program):

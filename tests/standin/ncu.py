@@ -2,8 +2,8 @@
 
 It understands the options that ncuroof uses, refuses others as ncu does, really runs the command, takes the kernels
 from the annotations that the command pushes (see :mod:`ncuroof.annotate`), and writes a report with ncuroof's own
-writer. ``STANDIN`` makes it fail: no-permission, unsupported-gpu, unknown-metric, resource, killed, empty, no-report,
-no-kernels, replay-memory, collective-hang. ``STANDIN_VERSION`` sets its version.
+writer. ``STANDIN`` makes it fail: no-permission, unsupported-gpu, unknown-metric, resource, no-driver, unheard-of,
+killed, empty, no-report, no-kernels, replay-memory, collective-hang. ``STANDIN_VERSION`` sets its version.
 """
 
 from __future__ import annotations
@@ -41,6 +41,10 @@ SAYS = {
     "resource": "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other tool (like "
     "DCGM) is concurrently collecting profiling data.",
     "replay-memory": "==ERROR== Failed to save memory for replay.",
+    "no-driver": "==ERROR== Failed to connect to the CUDA driver.\n"
+    "==ERROR== The application returned an error code (1).",
+    "unheard-of": "==ERROR== The flux capacitor is out of sync (code 88).\n"
+    "==ERROR== The application returned an error code (1).",
 }
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ncuroof.collect._data import text
+from ncuroof.collect._data import text, toml
 from ncuroof.collect.gpu import chip_of
 
 if TYPE_CHECKING:
@@ -47,12 +47,13 @@ class Availability:
         return base in self.present
 
 
-def of(ncu: Ncu | None, cc: str | None, *, here: bool) -> tuple[Availability, str]:
+def of(ncu: Ncu | None, cc: str | None, device: str | None = None, *, here: bool) -> tuple[Availability, str]:
     """Find out what exists.
 
     Args:
         ncu: the tool to ask; None asks nobody.
         cc: compute capability, such as ``9.0``; None if unknown.
+        device: name of the GPU; None if unknown.
         here: whether the GPU is in this machine, so that ncu can be asked about it by itself.
 
     Returns:
@@ -65,7 +66,7 @@ def of(ncu: Ncu | None, cc: str | None, *, here: bool) -> tuple[Availability, st
             names = frozenset(_NAME.findall(answer))
             if len(names) >= FEWEST:
                 return Availability(names, frozenset(), "ncu --query-metrics"), answer
-    return from_table(cc), ""
+    return from_table(cc, device), ""
 
 
 def ask(ncu: Ncu, chip: str | None) -> str:
@@ -86,13 +87,20 @@ def ask(ncu: Ncu, chip: str | None) -> str:
     return answer.stdout if answer.returncode == 0 else ""
 
 
-def from_table(cc: str | None) -> Availability:
-    """Return what the shipped table says of a compute capability; nothing is known for one it does not have."""
+def from_table(cc: str | None, device: str | None = None) -> Availability:
+    """Return what the shipped table says of a compute capability; nothing is known for one it does not have.
+
+    Args:
+        cc: compute capability; None if unknown.
+        device: name of the GPU, for chips that lack what others of their compute capability have.
+    """
     table = _table()
     if cc is None or cc not in table:
         return Availability(None, frozenset(), "nothing is known about this GPU")
-    absent = frozenset(name for name, exists in table[cc].items() if not exists)
-    return Availability(None, absent, f"table of metrics by chip, CC {cc}")
+    own = toml("chips.toml")["column"].values()
+    column = next((c["column"] for c in own if c["cc"] == cc and device and re.search(c["names"], device)), cc)
+    absent = frozenset(name for name, exists in table[column].items() if not exists)
+    return Availability(None, absent, f"table of metrics by chip, CC {column}")
 
 
 @cache

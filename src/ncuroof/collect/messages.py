@@ -12,6 +12,8 @@ _PASSES = re.compile(r"- (\d+) pass(?:es)?\s*$")
 _REPLAY = re.compile(r"[Aa]pplication replay pass (\d+)")
 _STATUS = re.compile(r"The application returned an error code \((-?\d+)\)")
 _OWN = "=="
+_ERROR = "==ERROR=="
+UNKNOWN = "unknown-error"
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Trouble:
     """A kind of message that was seen.
 
     Attributes:
-        name: kind, as in ``data/messages.toml``.
+        name: kind, as in ``data/messages.toml``; :data:`UNKNOWN` for an error of ncu that is not there.
         fatal: whether the run cannot have given what was asked for.
         says: what it means, as a clause.
         remedy: what to do.
@@ -43,7 +45,7 @@ class Transcript:
         kernels: kernels profiled to the end.
         passes: largest number of passes a kernel took; None before the first.
         program_status: exit status of the program, where ncu reported that it was not 0.
-        troubles: kinds of trouble seen, each once, in order.
+        troubles: kinds of trouble seen, each once, in order; of unknown errors each line once.
         last_kernel: name of the kernel profiled last.
     """
 
@@ -81,6 +83,10 @@ class Transcript:
         """Whether trouble of this kind was seen."""
         return any(trouble.name == name for trouble in self.troubles)
 
+    def unknown(self) -> list[str]:
+        """Errors of ncu that are not in ``data/messages.toml``, as they stand."""
+        return [trouble.line for trouble in self.troubles if trouble.name == UNKNOWN]
+
     def _profiled(self, line: re.Match[str]) -> None:
         self.last_kernel = line["name"]
         whole, run = _PASSES.search(line["rest"]), _REPLAY.search(line["rest"])
@@ -101,3 +107,9 @@ class Transcript:
                     layers = entry.get("layers", False)
                     self.troubles.append(Trouble(entry["name"], entry["fatal"], says, remedy, line.strip(), layers))
                 return
+        if line.startswith(_ERROR):
+            # What ncu says after the program has failed may follow from that; before, it is ncu that failed.
+            fatal = self.program_status is None
+            said = line.removeprefix(_ERROR).strip()
+            if said and all(trouble.line != line.strip() for trouble in self.troubles):
+                self.troubles.append(Trouble(UNKNOWN, fatal, "ncu reports an error", "", line.strip()))

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PLANS = ("none", "wall", "kernels")
 CACHE_CHOICES = ("cold", "warm", "both")
+TABLES = (".csv", ".parquet")
+"""What is written after the report, from what could be read of it."""
 
 
 class Talk(Protocol):
@@ -150,7 +152,7 @@ def prepare(
     gpus = gpu.detect()
     first = gpus[0] if gpus else None
     cc = options.cc or (first.cc if first else None)
-    available, answer = availability.of(asked, cc, here=options.cc is None)
+    available, answer = availability.of(asked, cc, first.name if first else None, here=options.cc is None)
     if answer and first is None:
         first = next(iter(gpu.from_query(answer)), None)
         cc = cc or (first.cc if first else None)
@@ -171,7 +173,7 @@ def refuse(bench: Bench, options: Options) -> None:
         )
         raise CollectError(msg)
     taken = [path.name for path in _outputs(options) if path.exists()]
-    if taken and not options.force:
+    if taken and not options.force and not _left_by_a_failure(options):
         msg = f"{taken[0]} exists; choose another --output, or --force to overwrite"
         raise UsageError(msg)
     if "%" in str(options.output):
@@ -241,6 +243,8 @@ def run(  # noqa: PLR0917
         talk.note(f"profiling, {step.cache} caches: {planning.describe(step, known.matching)}")
         transcript = Transcript()
         outcome = planning.watched(step.words, options, environment, talk, transcript, known.matching)
+        if not transcript.kernels and transcript.fatal() is not None:
+            step.report.unlink(missing_ok=True)  # nothing is in it, and it would stop the next collection
         if step.report.is_file():
             reports.append(step.report)
         status, trouble, ended = verdict.judge(outcome, transcript, step.report, environment)
@@ -250,7 +254,8 @@ def run(  # noqa: PLR0917
             talk.warn(thought)
         if status:
             break
-    sidecar.write(_named(options.output, SUFFIX))
+    if reports:
+        sidecar.write(_named(options.output, SUFFIX))
     return Collected(tuple(reports), sidecar, status, trouble)
 
 
@@ -275,6 +280,16 @@ def _named(output: Path, suffix: str) -> Path:
     return output.with_name(output.name + suffix)
 
 
+def _left_by_a_failure(options: Options) -> bool:
+    """Whether the files are those of a collection that failed: its side file is there, its tables are not.
+
+    The tables are written last, and whenever there is a report to make them from.
+    """
+    return _named(options.output, SUFFIX).exists() and not any(
+        _named(options.output, suffix).exists() for suffix in TABLES
+    )
+
+
 def _outputs(options: Options) -> list[Path]:
     reports = (".cold.ncu-rep", ".warm.ncu-rep") if options.cache == "both" else (".ncu-rep",)
-    return [_named(options.output, suffix) for suffix in (*reports, ".csv", ".parquet", SUFFIX)]
+    return [_named(options.output, suffix) for suffix in (*reports, *TABLES, SUFFIX)]

@@ -27,6 +27,7 @@ def explain(transcript: Transcript, environment: Mapping[str, str]) -> str:
     if trouble is None:
         return "ncu failed without saying why; run its command by hand to see (--dry-run prints it)"
     parts = [f"{trouble.says}. {trouble.remedy}".rstrip(), f"ncu said: {trouble.line[:300]}"]
+    parts += [f"ncu said: {line[:300]}" for line in transcript.unknown() if line != trouble.line]
     if trouble.layers:
         parts.append(permission.explain_refusal(environment))
     return "\n".join(parts)
@@ -51,7 +52,8 @@ def judge(  # noqa: PLR0911  one return for each way a run can end
     if not report.is_file():
         return _no_report(outcome, transcript)
     if transcript.program_status:
-        return passed_on(transcript.program_status), f"{_failed(transcript.program_status)}; {kept}", "complete"
+        text = f"{_failed(transcript.program_status)}; {kept}"
+        return passed_on(transcript.program_status), _with_unknown(text, transcript), "complete"
     if outcome.status:
         return CollectError.exit_code, f"ncu ended with exit status {outcome.status}; {kept}", "failed"
     return 0, "", "complete"
@@ -60,7 +62,11 @@ def judge(  # noqa: PLR0911  one return for each way a run can end
 def _no_report(outcome: Outcome, transcript: Transcript) -> tuple[int, str, str]:
     """Return why there is no report."""
     if transcript.program_status:
-        return passed_on(transcript.program_status), _failed(transcript.program_status), "failed"
+        return (
+            passed_on(transcript.program_status),
+            _with_unknown(_failed(transcript.program_status), transcript),
+            "failed",
+        )
     nothing = next((t for t in transcript.troubles if t.name == "nothing-profiled"), None)
     if nothing is not None:
         text = f"{nothing.says}. {nothing.remedy}"
@@ -71,6 +77,11 @@ def _no_report(outcome: Outcome, transcript: Transcript) -> tuple[int, str, str]
     else:
         text = f"ncu ended with exit status {outcome.status} and wrote no report, without saying why"
     return CollectError.exit_code, text, "failed"
+
+
+def _with_unknown(text: str, transcript: Transcript) -> str:
+    """The text, and below it what ncu said that is not understood here."""
+    return "\n".join([text, *(f"ncu said: {line[:300]}" for line in transcript.unknown())])
 
 
 def _failed(status: int) -> str:
@@ -84,7 +95,11 @@ def passed_on(status: int) -> int:
 
 def second_thoughts(step: Step, transcript: Transcript) -> list[str]:
     """Return what the run itself showed about how far its numbers can be trusted."""
-    thoughts = [f"{t.says}. {t.remedy}" for t in transcript.troubles if not t.fatal and t.name != "nothing-profiled"]
+    thoughts = [
+        f"{t.says}. {t.remedy}"
+        for t in transcript.troubles
+        if t.remedy and not t.fatal and t.name != "nothing-profiled"
+    ]
     if step.cache == "warm" and step.modes.replay == "kernel" and (transcript.passes or 0) > 1:
         thoughts.append(
             f"warm caches, but ncu replayed each kernel in {transcript.passes} passes: from the second on it finds "
