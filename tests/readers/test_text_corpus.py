@@ -12,6 +12,7 @@ import pytest
 from ncuroof import pipeline
 from ncuroof.errors import NcuroofError, NothingMeasuredError
 from ncuroof.inputs import open_input
+from ncuroof.metrics.catalogue import quantities
 from ncuroof.readers import choose
 from ncuroof.testing import text_forms as forms
 
@@ -128,6 +129,12 @@ REPORTS = (
 )
 
 
+PER_OPCODE = {
+    q.name for q in quantities() if all(any(term.name.startswith("opcode:") for term in c.add) for c in q.candidates)
+}
+"""Quantities that follow from counts per opcode alone, which a report holds and no export prints."""
+
+
 @pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("form", ["wide", "long"])
 def test_a_report_and_its_export_give_the_same_kernels(corpus: Path, tmp_path: Path, name: str, form: str) -> None:
@@ -160,7 +167,7 @@ def test_a_report_and_its_export_give_the_same_kernels(corpus: Path, tmp_path: P
         # then.
         ways = [(k[source].to_list() if source in k.columns else [""] * k.height) for k in (one, other)]
         for mine, theirs, way, other_way in zip(one[column].to_list(), other[column].to_list(), *ways, strict=True):
-            if mine is None or way != other_way:
+            if mine is None or way != other_way or column in PER_OPCODE:
                 continue
             assert theirs is not None, column
             # Six decimals of a value of order one and more; small ones keep fewer digits.
