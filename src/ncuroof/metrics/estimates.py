@@ -72,8 +72,12 @@ def _named(of: Context) -> Flags:
     return np.array([h.matrix for h in hints(of)], dtype=np.bool_)
 
 
-def path_hint(of: Context, _candidate: Candidate) -> list[str | None]:
-    """The tensor path of every launch whose tensor pipe worked, or whose name is that of a matrix kernel."""
+def path_hint(of: Context, candidate: Candidate) -> list[str | None]:
+    """The tensor path of every launch whose tensor pipe worked, or whose name is that of a matrix kernel.
+
+    By the name, where it names an element type that fits the part of the pipe that worked; by the pipe itself only for
+    FP64, which is the one type that its part has. A type that neither tells is not guessed.
+    """
     total = of.values["tensor_pct"]
     integer = np.nan_to_num(of.values["tensor_imma_pct"])
     double = np.nan_to_num(of.values["tensor_dmma_pct"])
@@ -81,18 +85,18 @@ def path_hint(of: Context, _candidate: Candidate) -> list[str | None]:
     works = is_tensor(of)
     found: list[str | None] = []
     for row, said in enumerate(hints(of)):
+        parts = max(integer[row] + double[row] + hmma[row], 1e-30)
+        mostly_integer, mostly_double = (part / parts >= INTEGER_SHARE for part in (integer[row], double[row]))
         if not works[row] and not (said.matrix and np.isnan(total[row])):
             found.append(None)
-            continue
-        parts = max(integer[row] + double[row] + hmma[row], 1e-30)
-        if integer[row] / parts >= INTEGER_SHARE:
-            found.append(said.path if said.path in tensor.INTEGER_PATHS else "int8")
-        elif double[row] / parts >= INTEGER_SHARE:
-            found.append("fp64_tensor")
+        elif candidate.args["by"] == "pipe":
+            found.append("fp64_tensor" if mostly_double else None)
+        elif mostly_integer:
+            found.append(said.path if said.path in tensor.INTEGER_PATHS else None)
         elif hmma[row] > 0 and said.path in (*tensor.INTEGER_PATHS, "fp64_tensor"):
-            found.append("fp16")  # the name speaks of an operand that is converted before the product
+            found.append(None)  # the name speaks of an operand that is converted before the product
         else:
-            found.append(said.path or ("fp16" if works[row] else None))
+            found.append(said.path)
     return found
 
 

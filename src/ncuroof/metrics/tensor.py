@@ -167,19 +167,26 @@ def _accumulators(path: str) -> list[str]:
     return [f"@{accumulated(path, kind)}" for kind in kinds]
 
 
+def _sums(rows: list[TensorType]) -> list[dict[str, Any]]:
+    """The ways to add up types: an aggregate with the types that it does not cover, or the types without aggregates."""
+    apart = [t for t in rows if not t.covers]
+    candidates: list[dict[str, Any]] = []
+    for whole in (*(t for t in rows if t.covers), None):
+        beside = [t for t in apart if whole is None or t.name not in whole.covers]
+        terms: list[object] = [[f"@{t.work}", 1.0, "optional"] for t in beside]
+        if whole is not None:
+            terms.insert(0, f"@{whole.work}")
+        if terms:
+            candidates.append({"add": terms, "source": "inherit", "cite": CITE})
+    return candidates
+
+
 def _path(path: str) -> Iterator[dict[str, Any]]:
     """Work and peak columns of one path."""
     rows = [t for t in types() if t.path == path]
     integer = path in INTEGER_PATHS
     what = "integer tensor operations" if integer else "executed tensor core work"
-    together = [t for t in rows if t.covers]
-    apart = [[f"@{t.work}", 1.0, "optional"] for t in rows if not t.covers]
-    covered = {name for t in together for name in t.covers}
-    beside = [[f"@{t.work}", 1.0, "optional"] for t in rows if not t.covers and t.name not in covered]
-    candidates: list[dict[str, Any]] = [
-        {"add": [f"@{t.work}", *beside], "source": "inherit", "cite": CITE} for t in together
-    ]
-    candidates.append({"add": apart, "source": "inherit", "cite": CITE})
+    candidates = _sums(rows)
     counters = [f"@{t.work}" for t in types()]
     instructions = "_inst_imma" if integer else "_inst_dmma" if path == "fp64_tensor" else "_inst_hmma"
     for function, operands in (
@@ -216,13 +223,13 @@ def _path(path: str) -> Iterator[dict[str, Any]]:
         ],
     }
     for accumulator in ("fp16", "fp32"):
-        terms = [[f"@{t.work}", 1.0, "optional"] for t in rows if t.accumulator == accumulator]
-        if terms:
+        typed = [t for t in rows if t.accumulator == accumulator]
+        if typed:
             yield {
                 "name": accumulated(path, accumulator),
                 "unit": "FLOP",
                 "meaning": f"part of {work_column(path)} with {accumulator} accumulation; GeForce halves the FP32 rate",
-                "candidates": [{"add": terms, "source": "inherit"}],
+                "candidates": _sums(typed),
             }
 
 

@@ -269,9 +269,13 @@ def _dram(*, strict: bool) -> _Candidates:
         .then(pl.lit("device: nominal DRAM peak (the report holds a rate and a percentage, a lower estimate of it)"))
         .when(doubted)
         .then(
-            pl.lit(
-                "report: nominal peak (the measured DRAM clock is off by more than 15 %: time base of a short kernel)"
+            pl.when(short)
+            .then(
+                pl.lit(
+                    "report: nominal peak (the measured DRAM clock is off by more than 15 %: time base of a short kernel)"
+                )
             )
+            .otherwise(pl.lit("report: nominal peak (the measured DRAM clock is more than 15 % above the nominal one)"))
         )
         .when(at_least)
         .then(
