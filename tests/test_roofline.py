@@ -76,7 +76,7 @@ def test_the_roof_at_boost_is_that_of_the_same_path():
 
 def test_levels_above_dram_have_their_own_percentages():
     # 2e9 byte of L2 traffic at 5e12 byte/s take 0.4 ms of 1 ms; 6e9 byte of L1 traffic at 2e13 byte/s take 0.3 ms.
-    levels = {"l2_bytes": 2e9, "roof_bytes_s_l2": 5e12, "l1_bytes": 6e9, "roof_bytes_s_l1": 2e13}
+    levels = {"l2_read_bytes": 2e9, "roof_bytes_s_l2": 5e12, "l1_writeback_bytes": 6e9, "roof_bytes_s_l1": 2e13}
     (k,) = place({"duration_s": 1e-3} | levels)
     assert k["l2_roof_pct"] == pytest.approx(40.0)
     assert k["l1_roof_pct"] == pytest.approx(30.0)

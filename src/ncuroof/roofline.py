@@ -195,8 +195,12 @@ def _with_bounds(frame: pl.DataFrame) -> pl.DataFrame:
         roof_pct=pl.when(timed).then(100 * pl.col("time_bound_s") / pl.col("duration_s")),
         memory_roof_pct=pl.when(timed).then(100 * pl.col("time_memory_s") / pl.col("duration_s")),
         compute_roof_pct=pl.when(timed).then(100 * pl.col("time_compute_s") / pl.col("duration_s")),
-        l2_roof_pct=pl.when(timed).then(100 * pl.col("l2_bytes") / pl.col("roof_bytes_s_l2") / pl.col("duration_s")),
-        l1_roof_pct=pl.when(timed).then(100 * pl.col("l1_bytes") / pl.col("roof_bytes_s_l1") / pl.col("duration_s")),
+        l2_roof_pct=pl.when(timed).then(
+            100 * pl.col("l2_read_bytes") / pl.col("roof_bytes_s_l2") / pl.col("duration_s")
+        ),
+        l1_roof_pct=pl.when(timed).then(
+            100 * pl.col("l1_writeback_bytes") / pl.col("roof_bytes_s_l1") / pl.col("duration_s")
+        ),
         achieved_flop_s=pl.when(timed).then(pl.col("flop") / pl.col("duration_s")),
         achieved_bytes_s=pl.when(timed).then(pl.col("traffic_bytes") / pl.col("duration_s")),
     )

@@ -105,7 +105,7 @@ def decide(frame: pl.DataFrame) -> pl.DataFrame:
     frame = frame.with_columns(
         _floor=launch_floor(),
         # On CC 7.5 Nsight's memory throughput takes L1's data stage and its port to L2 for twice as wide as they are.
-        _mem=pl.max_horizontal("memory_roof_pct", "memory_pct", "l1_pct"),
+        _mem=pl.max_horizontal("memory_roof_pct", "memory_pct", "memory_access_pct", "l1_pct"),
         _comp=pl.max_horizontal("compute_roof_pct", "sm_pct"),
     )
     frame = frame.with_columns(_memory_limiter=_memory_limiter(), _compute_limiter=_compute_limiter())

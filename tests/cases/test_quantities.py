@@ -53,3 +53,35 @@ def test_pipes_have_a_share_of_the_launch_and_one_of_the_active_cycles():
     k = kernels(path).row(0, named=True)
     assert (k["alu_active_pct"], k["alu_pct"]) == pytest.approx((21.1529, 2.44304), rel=1e-4)
     assert (k["fma_active_pct"], k["fma_pct"]) == pytest.approx((6.06591, 0.700578), rel=1e-4)
+
+
+def test_tensor_work_of_turing_is_counted_once():
+    # 2·4096³ FLOP; opcode counts (HMMA.1688.F32) and the aggregate counter are the same operations.
+    k = kernel("t4_wmma_opcodes.ncu-rep", kernel_name="wmma_gemm")
+    assert k["flop"] == 2 * 4096**3
+    assert k["intensity"] == pytest.approx(5.085, abs=1e-3)
+    assert k["compute_roof_pct"] == pytest.approx(5.97, abs=0.15)  # the tensor pipe's own percentage
+
+
+def test_no_type_of_work_is_guessed():
+    placed = kernels(CASES / "reports" / "julia_basic_set.ncu-rep")
+    for path in ("fp16", "bf16", "tf32", "fp8", "int8"):
+        column = f"op_{path}" if path == "int8" else f"flop_{path}"
+        assert placed[column].null_count() == placed.height, column
+    assert placed["tensor_pct"].drop_nulls().len() > 0  # what the tensor pipe did is still told
+
+
+@pytest.mark.parametrize("name", ["dram_fbpa_sectors.csv", "dram_per_cycle.csv"])
+def test_the_total_of_dram_is_reads_and_writes_wherever_both_are_known(name):
+    placed = kernels(CASES / "text" / name)
+    assert placed.filter(pl.all_horizontal(pl.col("dram_read_bytes", "dram_write_bytes").is_not_null())).height > 0
+    both = placed.select(pl.col("dram_bytes"), parts=pl.col("dram_read_bytes") + pl.col("dram_write_bytes"))
+    assert both["dram_bytes"].to_list() == both["parts"].to_list()
+
+
+def test_stalls_per_warp_do_not_pass_for_stalls_per_issue():
+    # smsp__average_warp_latency_issue_stalled_X.ratio is cycles per warp (3651); per issue it is 0.09.
+    placed = kernels(CASES / "text" / "b10_stall_alternative.csv")
+    stalls = [name for name in placed.columns if name.startswith("stall_") and placed[name].dtype.is_numeric()]
+    values = [v for name in stalls for v in placed[name].drop_nulls().to_list()]
+    assert max(values, default=0.0) < 1000

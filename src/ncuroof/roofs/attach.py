@@ -272,7 +272,8 @@ def _dram(*, strict: bool) -> _Candidates:
             pl.when(short)
             .then(
                 pl.lit(
-                    "report: nominal peak (the measured DRAM clock is off by more than 15 %: time base of a short kernel)"
+                    "report: nominal peak (the measured DRAM clock is off by more than 15 %: "
+                    "time base of a short kernel)"
                 )
             )
             .otherwise(pl.lit("report: nominal peak (the measured DRAM clock is more than 15 % above the nominal one)"))

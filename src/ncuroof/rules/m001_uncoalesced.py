@@ -58,7 +58,7 @@ def check(kernels: pl.DataFrame, limits: Mapping[str, float]) -> pl.DataFrame:
     )
     worst = pl.max_horizontal("sectors_per_request_ld", "sectors_per_request_st")
     by_request = pl.when(worst > limits["sectors_per_request"]).then(1 - limits["sectors_per_request"] / worst)
-    shared = pl.coalesce("shared_wavefronts", pl.col("shared_bytes") / 128).fill_null(0)
+    shared = pl.coalesce(pl.col("shared_bytes") / 128, "shared_wavefronts").fill_null(0)
     l1 = pl.when(shared < pl.col("global_ld_sectors") + pl.col("global_st_sectors")).then(pl.col("l1_pct"))
     hit = (
         kernels.with_columns(
